@@ -1,0 +1,48 @@
+import { Hono } from 'hono'
+import type { Sql } from '../stack/database.ts'
+import { hasSchemaCache } from '../stack/postgrest_ready.ts'
+
+const DATABASE_MILLISECONDS = 2_000
+
+const within = <Value>(milliseconds: number, work: PromiseLike<Value>, otherwise: Value): Promise<Value> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(otherwise), milliseconds)
+    work.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      () => {
+        clearTimeout(timer)
+        resolve(otherwise)
+      },
+    )
+  })
+
+/** Everything that is not piped to PostgREST. */
+export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string }): Hono {
+  const app = new Hono()
+
+  app.get('/', (context) =>
+    context.json({ name: 'Lading', rest: `${parts.publicUrl}/rest/v1/`, live: '/live', ready: '/ready' }),
+  )
+
+  app.get('/live', (context) => context.json({ status: 'live' }))
+
+  app.get('/ready', async (context) => {
+    const database = parts.sql`select 1`.then(() => true)
+    const [databaseAnswers, schemaCacheIsLoaded] = await Promise.all([
+      within(DATABASE_MILLISECONDS, database, false),
+      hasSchemaCache(parts.upstream),
+    ])
+    const isReady = databaseAnswers && schemaCacheIsLoaded
+    return context.json(
+      { status: isReady ? 'ready' : 'not ready', database: databaseAnswers, postgrest: schemaCacheIsLoaded },
+      isReady ? 200 : 503,
+    )
+  })
+
+  app.notFound((context) => context.text('Not found', 404))
+
+  return app
+}

@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto'
+import postgres from 'postgres'
+import { StackError } from './stack_error.ts'
+
+export type Sql = postgres.Sql
+
+export const connect = (url: string, connections = 1): Sql =>
+  postgres(url, { max: connections, onnotice: () => undefined, connection: { application_name: 'lading' } })
+
+export const withDatabase = async <Result>(url: string, work: (sql: Sql) => Promise<Result>): Promise<Result> => {
+  const sql = connect(url)
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+export async function assertDatabaseAnswers(url: string): Promise<void> {
+  try {
+    await withDatabase(url, (sql) => sql`select 1`)
+  } catch (error) {
+    throw new StackError(
+      `DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}
+
+const withCredentials = (url: string, user: string, password: string): string => {
+  const changed = new URL(url)
+  changed.username = user
+  changed.password = password
+  return changed.href
+}
+
+/**
+ * The login of PostgREST and the sidecar. Its password follows from the owner's, so that every process that knows the owner
+ * (side by side, after a restart) arrives at the same one without storing it.
+ */
+export const authenticatorUrl = (ownerUrl: string): string => {
+  const ownerPassword = decodeURIComponent(new URL(ownerUrl).password)
+  if (ownerPassword === '') {
+    throw new StackError('DATABASE_URL: must carry the password of the database owner.')
+  }
+  const password = createHmac('sha256', ownerPassword).update('authenticator').digest('base64url')
+  return withCredentials(ownerUrl, 'authenticator', password)
+}
+
+const canLogIn = (url: string): Promise<boolean> =>
+  withDatabase(url, (sql) => sql`select 1`).then(
+    () => true,
+    () => false,
+  )
+
+/** Roles belong to the whole cluster: the password is set only where it does not work yet. */
+export async function ensureAuthenticator(ownerUrl: string): Promise<string> {
+  const url = authenticatorUrl(ownerUrl)
+  if (!(await canLogIn(url))) {
+    const password = new URL(url).password
+    await withDatabase(ownerUrl, (sql) => sql.unsafe(`alter role authenticator password '${password}'`))
+  }
+  return url
+}
+
+/** The database computes addresses that clients see, such as callback_url, from this one. */
+export const setPublicUrl = (ownerUrl: string, publicUrl: string): Promise<unknown> =>
+  withDatabase(
+    ownerUrl,
+    (sql) => sql`
+      insert into internal.settings (name, value) values ('public_url', ${publicUrl})
+      on conflict (name) do update set value = excluded.value`,
+  )

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Guard, guardAgainstOurDeath } from './guard.ts'
+import type { Log } from './log.ts'
+import { StackError } from './stack_error.ts'
+
+export interface ProcessSpec {
+  name: string
+  command: string
+  arguments: string[]
+  environment: NodeJS.ProcessEnv
+  identity?: { uid: number; gid: number }
+  stopSignal: NodeJS.Signals
+  /** How long the process may take to end after the stop signal before it is killed. */
+  stopMilliseconds: number
+  /** How it notices that we are gone: our own programs hold an IPC channel, others are ended by a guard. */
+  orphan: 'channel' | 'guard'
+  folderToDeleteWhenOrphaned?: string
+  /** True once the process does its work. */
+  isReady(pid: number): Promise<boolean>
+  readyMilliseconds: number
+  /** Runs before each start, also before a restart. */
+  prepare?(): Promise<void>
+}
+
+export interface Supervised {
+  readonly name: string
+  readonly pid: number | undefined
+  stop(): Promise<void>
+}
+
+const SHORTEST_PAUSE = 100
+const LONGEST_PAUSE = 5_000
+const HEALTHY_AFTER = 10_000
+const KEPT_LINES = 20
+
+/** Starts a process, waits until it is ready, and from then on starts it again whenever it ends. */
+export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised> {
+  let child: ChildProcess | undefined
+  let guard: Guard | undefined
+  let ended: Promise<void> = Promise.resolve()
+  let stopping = false
+  let settled = false
+  let pause = SHORTEST_PAUSE
+  const stopped = new AbortController()
+  let lastLines: string[] = []
+
+  const listen = (stream: NodeJS.ReadableStream | null) => {
+    if (stream === null) return
+    createInterface({ input: stream }).on('line', (line) => {
+      lastLines = [...lastLines.slice(1 - KEPT_LINES), line]
+      log[/\b(FATAL|PANIC)\b/.test(line) ? 'warn' : 'debug']({ from: spec.name }, line)
+    })
+  }
+
+  const launch = (): ChildProcess => {
+    const startedAt = Date.now()
+    const launched = spawn(spec.command, spec.arguments, {
+      ...spec.identity,
+      env: spec.environment,
+      cwd: spec.identity === undefined ? process.cwd() : '/',
+      detached: true,
+      stdio: spec.orphan === 'channel' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+    })
+    child = launched
+    listen(launched.stdout)
+    listen(launched.stderr)
+    if (spec.orphan === 'guard' && launched.pid !== undefined) {
+      guard = guardAgainstOurDeath(launched.pid, spec.stopSignal, spec.folderToDeleteWhenOrphaned)
+    }
+    ended = new Promise((resolve) => {
+      const end = (reason: string) => {
+        guard?.dismiss()
+        guard = undefined
+        child = undefined
+        resolve()
+        if (stopping || !settled) return
+        log.warn({ from: spec.name, reason }, `${spec.name} ended, starting it again`)
+        if (Date.now() - startedAt > HEALTHY_AFTER) pause = SHORTEST_PAUSE
+        void restart()
+      }
+      launched.once('error', (error) => {
+        lastLines.push(error.message)
+        end(error.message)
+      })
+      launched.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+    })
+    return launched
+  }
+
+  const restart = async () => {
+    const wait = pause
+    pause = Math.min(pause * 2, LONGEST_PAUSE)
+    await sleep(wait, undefined, { signal: stopped.signal }).catch(() => undefined)
+    if (stopping) return
+    try {
+      await spec.prepare?.()
+      if (!stopping) launch()
+    } catch (error) {
+      log.error({ from: spec.name, err: error }, `${spec.name} could not be started again`)
+      void restart()
+    }
+  }
+
+  const stop = async () => {
+    stopping = true
+    stopped.abort()
+    const running = child
+    if (running === undefined) return
+    running.kill(spec.stopSignal)
+    const timer = setTimeout(() => running.kill('SIGKILL'), spec.stopMilliseconds)
+    await ended
+    clearTimeout(timer)
+  }
+
+  await spec.prepare?.()
+  const first = launch()
+  const deadline = Date.now() + spec.readyMilliseconds
+  while (child !== undefined && first.pid !== undefined && !(await spec.isReady(first.pid))) {
+    if (Date.now() > deadline) {
+      await stop()
+      throw new StackError(
+        `${spec.name} was not ready within ${spec.readyMilliseconds / 1000} s.\n${lastLines.join('\n')}`,
+      )
+    }
+    await sleep(15)
+  }
+  if (child === undefined) {
+    await ended
+    throw new StackError(`${spec.name} could not be started.\n${lastLines.join('\n')}`)
+  }
+  settled = true
+
+  return {
+    name: spec.name,
+    get pid() {
+      return child?.pid
+    },
+    stop,
+  }
+}
