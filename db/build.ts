@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { Logger, runMigrations } from 'graphile-worker'
 import { withDatabase } from '../stack/database.ts'
 import { silentLog } from '../stack/log.ts'
@@ -5,7 +6,10 @@ import { applyMigrations } from '../stack/migrations.ts'
 import { fixturesText } from './fixtures_text.ts'
 
 /** As a deploy does it: the committed migrations, one after the other. */
-export const buildFromMigrations = (ownerUrl: string): Promise<void> => applyMigrations(ownerUrl, silentLog)
+export async function buildFromMigrations(ownerUrl: string): Promise<void> {
+  await applyMigrations(ownerUrl, silentLog)
+  await untilAlone(ownerUrl)
+}
 
 /** As the living source reads: db/fixtures/all.sql on an empty database. */
 export async function buildFromFixtures(ownerUrl: string): Promise<void> {
@@ -13,3 +17,14 @@ export async function buildFromFixtures(ownerUrl: string): Promise<void> {
   const text = await fixturesText(ownerUrl)
   await withDatabase(ownerUrl, (sql) => sql.unsafe(text))
 }
+
+/** graphile-migrate keeps its connections for a moment when it is done, and ends the process should they break. */
+const untilAlone = (ownerUrl: string): Promise<void> =>
+  withDatabase(ownerUrl, async (sql) => {
+    for (;;) {
+      const others = await sql`
+        select from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
+      if (others.length === 0) return
+      await setTimeout(50)
+    }
+  })

@@ -1,17 +1,16 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embedded } from '../stack/embedded/driver.ts'
 import { silentLog } from '../stack/log.ts'
+import { passableFolder, removeFolder } from '../stack/temporary_folder.ts'
 
 /** A Postgres of its own with an empty database, gone when the work is done. */
 export async function withEmptyDatabase<Result>(work: (ownerUrl: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'lading-schema-'))
-  await chmod(folder, 0o711)
+  const folder = await passableFolder()
   try {
     const server = await embedded.startPostgres({
       dataFolder: join(folder, 'postgres'),
       isDurable: false,
+      folderToDeleteWhenOrphaned: folder,
       log: silentLog,
     })
     try {
@@ -20,6 +19,6 @@ export async function withEmptyDatabase<Result>(work: (ownerUrl: string) => Prom
       await server.stop()
     }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   }
 }
