@@ -15,6 +15,7 @@ try {
     upstream: config.POSTGREST_UPSTREAM,
     log,
   })
+  process.send?.('ready')
   endWithSignals(() => sidecar.close(), log)
 } catch (error) {
   console.error(error instanceof SettingsRefused ? error.message : error)

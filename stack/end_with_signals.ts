@@ -1,7 +1,7 @@
 import type { Log } from './log.ts'
 
 /** Ends this process cleanly on a signal, and also when the process that started it is gone. */
-export function endWithSignals(stop: () => Promise<unknown>, log: Log): void {
+export function endWithSignals(stop: () => Promise<unknown>, log: Log): (reason: string) => void {
   let isEnding = false
   const end = (reason: string) => {
     if (isEnding) return
@@ -20,4 +20,5 @@ export function endWithSignals(stop: () => Promise<unknown>, log: Log): void {
     process.once('disconnect', () => end('parent is gone'))
     process.channel?.unref()
   }
+  return end
 }

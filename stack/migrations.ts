@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commit, Logger as MigrateLogger, migrate, reset, type Settings, watch } from 'graphile-migrate'
+import { clearAllPools } from 'graphile-migrate/dist/pgReal.js'
 import { runMigrations, Logger as WorkerLogger } from 'graphile-worker'
 import type { Log } from './log.ts'
 import { StackError } from './stack_error.ts'
@@ -39,30 +40,38 @@ const installWorkerSchema = (url: string, log: Log): Promise<void> =>
     logger: new WorkerLogger(writeTo(log)),
   })
 
+/** graphile-migrate keeps idle connections for a while, and ends this process when one of them breaks. */
+const runMigrate = async (url: string, log: Log, action: (settings: Settings) => Promise<unknown>): Promise<void> => {
+  try {
+    await action(await readSettings(url, log))
+  } finally {
+    clearAllPools()
+  }
+}
+
 /** The deploy step: graphile-worker's schema and the committed migrations. What is applied already is left alone. */
 export async function applyMigrations(url: string, log: Log): Promise<void> {
   try {
     await installWorkerSchema(url, log)
-    await migrate(await readSettings(url, log))
+    await runMigrate(url, log, (settings) => migrate(settings))
   } catch (error) {
-    throw new StackError(`The migrations could not be applied: ${messageOf(error)}`)
+    throw new StackError(`The migrations could not be applied: ${error instanceof Error ? error.message : error}`)
   }
 }
 
 /** The committed migrations and then db/current.sql, what is not committed yet. */
 export async function applyCurrent(url: string, log: Log): Promise<void> {
   await installWorkerSchema(url, log)
-  await watch(await readSettings(url, log), true)
+  await runMigrate(url, log, (settings) => watch(settings, true))
 }
 
-export const watchCurrent = async (url: string, log: Log): Promise<void> => {
+export async function watchCurrent(url: string, log: Log): Promise<void> {
   await installWorkerSchema(url, log)
   await watch(await readSettings(url, log))
 }
 
-export const commitCurrent = async (url: string, log: Log, message?: string): Promise<void> =>
-  commit(await readSettings(url, log), message)
+export const commitCurrent = (url: string, log: Log, message?: string): Promise<void> =>
+  runMigrate(url, log, (settings) => commit(settings, message))
 
-export const resetDatabase = async (url: string, log: Log): Promise<void> => reset(await readSettings(url, log))
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const resetDatabase = (url: string, log: Log): Promise<void> =>
+  runMigrate(url, log, (settings) => reset(settings))

@@ -17,8 +17,8 @@ export interface ProcessSpec {
   /** How it notices that we are gone: our own programs hold an IPC channel, others are ended by a guard. */
   orphan: 'channel' | 'guard'
   folderToDeleteWhenOrphaned?: string
-  /** True once the process does its work. */
-  isReady(pid: number): Promise<boolean>
+  /** True once the process does its work. `hasReported`: it sent the message "ready" over its channel. */
+  isReady(pid: number, hasReported: boolean): Promise<boolean>
   readyMilliseconds: number
   /** Runs before each start, also before a restart. */
   prepare?(): Promise<void>
@@ -45,12 +45,13 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
   let pause = SHORTEST_PAUSE
   const stopped = new AbortController()
   let lastLines: string[] = []
+  let hasReported = false
 
   const listen = (stream: NodeJS.ReadableStream | null) => {
     if (stream === null) return
     createInterface({ input: stream }).on('line', (line) => {
       lastLines = [...lastLines.slice(1 - KEPT_LINES), line]
-      log[/\b(FATAL|PANIC)\b/.test(line) ? 'warn' : 'debug']({ from: spec.name }, line)
+      log.debug({ from: spec.name }, line)
     })
   }
 
@@ -64,6 +65,9 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
       stdio: spec.orphan === 'channel' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'pipe', 'pipe'],
     })
     child = launched
+    launched.on('message', (message) => {
+      hasReported ||= message === 'ready'
+    })
     listen(launched.stdout)
     listen(launched.stderr)
     if (spec.orphan === 'guard' && launched.pid !== undefined) {
@@ -76,7 +80,7 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
         child = undefined
         resolve()
         if (stopping || !settled) return
-        log.warn({ from: spec.name, reason }, `${spec.name} ended, starting it again`)
+        log.warn({ from: spec.name, reason, lastLines: lastLines.slice(-3) }, `${spec.name} ended, starting it again`)
         if (Date.now() - startedAt > HEALTHY_AFTER) pause = SHORTEST_PAUSE
         void restart()
       }
@@ -117,7 +121,7 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
   await spec.prepare?.()
   const first = launch()
   const deadline = Date.now() + spec.readyMilliseconds
-  while (child !== undefined && first.pid !== undefined && !(await spec.isReady(first.pid))) {
+  while (child !== undefined && first.pid !== undefined && !(await spec.isReady(first.pid, hasReported))) {
     if (Date.now() > deadline) {
       await stop()
       throw new StackError(
