@@ -8,6 +8,8 @@ const idsThatReferToNothing = [
   'api.shipment_webhooks.shipment_id',
   'api.webhook_deliveries.event_id',
   'api.webhook_deliveries.object_id',
+  'internal.commitments.cause_id',
+  'internal.commitments.line_id',
   'internal.webhook_sequences.object_id',
 ]
 
