@@ -86,6 +86,7 @@ const internalFunctions: Exposure = {
   upsert_location: call,
   upsert_one: call,
   upsert_rows: call,
+  waiting_send_orders_secrets: call,
 }
 
 const internalTables: Exposure = {
