@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../../stack/connection.ts'
 import { withDatabase } from '../../stack/database.ts'
-import { passableFolder, removeFolder } from '../../stack/temporary_folder.ts'
+import { passableFolder, privateFolder, removeFolder } from '../../stack/temporary_folder.ts'
 import { descendants, isRunning, runStart, type StartedProcess, until } from '../harness/npm_start.ts'
 import { makeRestClient } from '../harness/rest_client.ts'
 
@@ -210,6 +211,14 @@ describe('what a person can mend is said in one message', () => {
     expect(await refused.ended).toBe(1)
     expect(refused.output()).toMatch(/^DATABASE_URL: the database cannot be reached/)
     expect(refused.output()).not.toContain('hunter2')
+  })
+
+  test.runIf(userInfo().uid === 0)('as root: a data folder that the user postgres cannot reach', async () => {
+    const folder = await privateFolder()
+    folders.push(folder)
+    const refused = start(join(folder, 'data'))
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toContain(`the user "postgres", who may not enter ${folder}, where the data folder is`)
   })
 
   test('a PostgREST that is not there', async () => {
