@@ -34,7 +34,7 @@ test('shipment_package_items shows each package with its items, in line order, w
   await add(a, 'shipment_items', { shipment_id: shipment.id, inventory_item_id: item.id, quantity: 1 })
 
   const [row, ...more] = succeeded(
-    await a.rest.get<Record<string, unknown>[]>(`/shipment_package_items?shipment_id=eq.${shipment.id}`),
+    await a.rest.get<{ items: object[] }[]>(`/shipment_package_items?shipment_id=eq.${shipment.id}`),
   )
   expect(more).toEqual([])
   expect(row).toEqual({
@@ -54,7 +54,7 @@ test('shipment_package_items shows each package with its items, in line order, w
     shipping_cost: 7.5,
     items: [expect.objectContaining({ id: first.id, line_number: 1 }), expect.objectContaining({ id: second.id })],
   })
-  expect((row?.items as object[])[1]).toEqual({
+  expect(row?.items[1]).toEqual({
     id: second.id,
     shipment_id: shipment.id,
     shipment_package_id: carton.id,
