@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/harness/cluster.ts'],
+    globalSetup: ['test/harness/cluster.ts', 'test/harness/every_function_is_called.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -9,7 +9,6 @@ const schema = z.object({
   DATABASE_URL: databaseAddress,
   /** PostgREST: `unix:/path/of/socket` or `http://host:port`. */
   POSTGREST_UPSTREAM: z.string().regex(/^(unix:\/|http:\/\/)/, 'must be unix:/path/of/socket or http://host:port'),
-  METRICS_PORT: port.optional(),
   LOG_LEVEL: logLevel.default('info'),
 })
 

@@ -64,9 +64,4 @@ export async function ensureAuthenticator(ownerUrl: string): Promise<string> {
 
 /** The database computes addresses that clients see, such as callback_url, from this one. */
 export const setPublicUrl = (ownerUrl: string, publicUrl: string): Promise<unknown> =>
-  withDatabase(
-    ownerUrl,
-    (sql) => sql`
-      insert into internal.settings (name, value) values ('public_url', ${publicUrl})
-      on conflict (name) do update set value = excluded.value`,
-  )
+  withDatabase(ownerUrl, (sql) => sql`select internal.set_public_url(${publicUrl})`)

@@ -55,7 +55,9 @@ export async function startStack(settings: Settings, driver: Driver, log: Log): 
     const port = await choosePort(settings)
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`
     await makeDataDir(settings.DATA_DIR)
-    undo.push(await lockDataFolder(settings.DATA_DIR))
+    const socketFolder = await privateFolder()
+    undo.push(() => removeFolder(socketFolder))
+    undo.push(await lockDataFolder(settings.DATA_DIR, socketFolder))
     const previous = await readConnection(settings.DATA_DIR)
 
     let ownerUrl = settings.DATABASE_URL
@@ -76,8 +78,6 @@ export async function startStack(settings: Settings, driver: Driver, log: Log): 
     const authenticatorUrl = await ensureAuthenticator(ownerUrl)
     await setPublicUrl(ownerUrl, publicUrl)
 
-    const socketFolder = await privateFolder()
-    undo.push(() => removeFolder(socketFolder))
     const postgrest = await driver.startPostgrest({
       authenticatorUrl,
       publicUrl,

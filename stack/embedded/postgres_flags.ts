@@ -39,6 +39,7 @@ const fast = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '4GB',
+  track_functions: 'all',
 }
 
 export const postgresFlags = (isDurable: boolean): string[] =>

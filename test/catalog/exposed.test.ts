@@ -61,20 +61,32 @@ const calls: Exposure = {
 
 const anyone = { anon: 'execute', business: 'execute', operator: 'execute', warehouse: 'execute' }
 
-/** What the functions above, views and policies need of internal when they run as the caller. */
+/** What calls, views and policies need of internal when they run as the caller; the sidecar and PostgREST log in as authenticator. */
 const internalFunctions: Exposure = {
   business_id: anyone,
   caller_role: anyone,
   check_input: call,
   check_request: anyone,
   find_location: call,
+  find_order: call,
+  identify_caller: { authenticator: 'execute' },
+  is_http_address: call,
   match_existing: call,
+  match_items: call,
+  orders_in_full: call,
+  postgrest_config: { authenticator: 'execute' },
   receipt_discrepancies: call,
   refuse: call,
   refuse_input: call,
   require_business: call,
   shipment_receipts_in_full: call,
+  shipments_in_full: call,
+  upsert_address: call,
+  upsert_customer: call,
+  upsert_location: call,
+  upsert_one: call,
   upsert_rows: call,
+  waiting_send_orders_secrets: call,
 }
 
 const internalTables: Exposure = {

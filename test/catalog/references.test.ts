@@ -4,10 +4,13 @@ import { describeRules } from './rule.ts'
 /** Ids that no foreign key can hold: of rows of several tables, or of rows that may be gone while the record stays. */
 const idsThatReferToNothing = [
   'api.inventory_adjustments.cause_id',
+  'api.order_activities.fulfillment_id',
   'api.shipment_receipt_webhooks.shipment_receipt_id',
   'api.shipment_webhooks.shipment_id',
   'api.webhook_deliveries.event_id',
   'api.webhook_deliveries.object_id',
+  'internal.commitments.cause_id',
+  'internal.commitments.line_id',
   'internal.webhook_sequences.object_id',
 ]
 

@@ -1,0 +1,5206 @@
+--! Previous: -
+--! Hash: sha1:8f1d3b1e988c950a9593abbf849c8bf3ca92dc95
+--! Message: the spine
+
+--! Included all.sql
+-- The whole schema in dependency order: the table of contents.
+
+-- access: schemas, roles, keys, who is asking
+--! Included access/schemas.sql
+-- Two schemas: what PostgREST serves, and what it never shows. Both are private until a file grants otherwise.
+create schema api;
+create schema internal;
+
+comment on schema api is
+  'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. '
+  'Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
+comment on schema internal is 'Rules, keys and working state. Never exposed by PostgREST.';
+
+alter default privileges revoke execute on functions from public;
+
+create extension if not exists pgcrypto with schema internal;
+--! EndIncluded access/schemas.sql
+--! Included access/roles.sql
+-- The database roles that keys act as. Roles belong to the whole cluster, so each is made only where it is missing.
+--   authenticator  PostgREST and the sidecar log in as it and may only become one of the others
+--   anon           a request without an API key: may do nothing
+--   business       one business, read and write
+--   warehouse      one business, may only post fulfillment callbacks
+--   operator       all businesses
+do $$
+declare
+  wanted text;
+begin
+  foreach wanted in array array['anon', 'business', 'warehouse', 'operator'] loop
+    if not exists (select from pg_roles where rolname = wanted) then
+      execute format('create role %I nologin', wanted);
+    end if;
+  end loop;
+  if not exists (select from pg_roles where rolname = 'authenticator') then
+    create role authenticator login noinherit;
+  end if;
+end
+$$;
+
+grant anon, business, warehouse, operator to authenticator;
+
+grant usage on schema api to anon, business, warehouse, operator;
+grant usage on schema internal to authenticator, anon, business, warehouse, operator;
+--! EndIncluded access/roles.sql
+--! Included access/refuse.sql
+-- Refuses a request: ends the transaction with HTTP status `status` and a message. db/ERRORS.md lists every use.
+create function internal.refuse(status integer, message text) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  raise exception using errcode = 'PT' || status, message = message;
+end
+$$;
+
+comment on function internal.refuse is
+  'Refuses a request with an HTTP status and a one-line message (SQLSTATE PTxyz, which PostgREST answers as status xyz).';
+
+grant execute on function internal.refuse to business, operator;
+--! EndIncluded access/refuse.sql
+--! Included access/settings.sql
+-- What the database must know of its deployment.
+create table internal.settings (
+  name text primary key,
+  value text not null
+);
+
+comment on table internal.settings is 'Deployment settings that SQL needs: public_url, the address that clients see.';
+
+create function internal.setting(wanted text) returns text
+language sql stable
+set search_path = ''
+as $$
+  select value from internal.settings where name = wanted
+$$;
+
+comment on function internal.setting is 'The value of a deployment setting, null when it is not set.';
+--! EndIncluded access/settings.sql
+--! Included access/caller.sql
+-- Who is asking, as internal.check_request found out. Empty in a direct session of the owner, a DBA or the worker.
+create function internal.business_id() returns uuid
+language sql stable
+set search_path = ''
+as $$
+  select nullif(current_setting('lading.business_id', true), '')::uuid
+$$;
+
+comment on function internal.business_id is
+  'The business of the key that this request carries; null for operators and direct sessions. Every tenant policy compares with it.';
+
+create function internal.caller_role() returns text
+language sql stable
+set search_path = ''
+as $$
+  select nullif(current_setting('lading.role', true), '')
+$$;
+
+comment on function internal.caller_role is 'The role of the key that this request carries; null in direct sessions.';
+
+grant execute on function internal.business_id, internal.caller_role to anon, business, warehouse, operator;
+--! EndIncluded access/caller.sql
+--! Included access/base64url.sql
+-- The encoding of JWTs.
+create function internal.base64url(bytes bytea) returns text
+language sql immutable strict
+set search_path = ''
+as $$
+  select translate(encode(bytes, 'base64'), E'+/=\n', '-_')
+$$;
+
+comment on function internal.base64url is 'Bytes as unpadded base64url (RFC 4648), the encoding of JWTs.';
+--! EndIncluded access/base64url.sql
+--! Included access/view_is_read_only.sql
+-- A view that is read only says so by its missing grants (403): with this trigger on it Postgres gets as far as asking for
+-- them, where else it would stop at "cannot insert into view".
+create function internal.view_is_read_only() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform internal.refuse(405, format('%s is read only', tg_table_name));
+  return null;
+end
+$$;
+
+comment on function internal.view_is_read_only is 'Refuses (405) to write to a view; callers without a grant are refused (403) before.';
+--! EndIncluded access/view_is_read_only.sql
+--! Included access/keep_update_time.sql
+-- update_time is the time of the last change, whoever made it.
+create function internal.keep_update_time() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.update_time := now();
+  return new;
+end
+$$;
+
+comment on function internal.keep_update_time is 'Sets update_time to the time of the change.';
+--! EndIncluded access/keep_update_time.sql
+--! Included access/identity_is_fixed.sql
+-- A record keeps its id and its business (409): triggers, ledger and events know it by these.
+create function internal.identity_is_fixed() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform internal.refuse(409, 'id and business_id of a record cannot change');
+  return null;
+end
+$$;
+
+comment on function internal.identity_is_fixed is 'Refuses (409) to change the id or the business of a record.';
+--! EndIncluded access/identity_is_fixed.sql
+--! Included access/seal_tenant_table.sql
+-- Seals a tenant table: a key of one business neither sees nor writes nor refers to rows of another.
+--   * row-level security, forced: a business sees its own rows, an operator and the owner all
+--   * unique (business_id, id): the target of composite foreign keys, since a plain foreign key sees through RLS;
+--     also the replica identity, so that one business can be replicated by itself
+--   * id and business_id never change, update_time is kept
+create procedure internal.seal_tenant_table(tenant_table regclass)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  bare_name text := (select relname::text from pg_catalog.pg_class where oid = tenant_table);
+begin
+  execute format('alter table %s add constraint %I unique (business_id, id)', tenant_table, bare_name || '_business_id_id_key');
+  execute format('alter table %s replica identity using index %I', tenant_table, bare_name || '_business_id_id_key');
+  execute format('alter table %s enable row level security, force row level security', tenant_table);
+  execute format(
+    'create policy own_business on %s to business using (business_id = (select internal.business_id()))', tenant_table
+  );
+  execute format('create policy every_business on %s to operator, current_user using (true)', tenant_table);
+  execute format(
+    'create trigger keep_update_time before update on %s for each row
+       when (old.* is distinct from new.*) execute function internal.keep_update_time()',
+    tenant_table
+  );
+  execute format(
+    'create trigger identity_is_fixed before update on %s for each row
+       when (old.id <> new.id or old.business_id <> new.business_id) execute function internal.identity_is_fixed()',
+    tenant_table
+  );
+end
+$$;
+
+comment on procedure internal.seal_tenant_table is
+  'Adds to a tenant table what keeps businesses apart: forced row-level security, the composite key that references use, update_time.';
+--! EndIncluded access/seal_tenant_table.sql
+--! Included catalog/currencies.sql
+-- Currencies, filled with the current codes of ISO 4217. Read only: a business, order or item names one by its code.
+create table api.currencies (
+  alphabetic_code text primary key check (alphabetic_code ~ '^[A-Z]{3}$'),
+  numeric_code text not null unique check (numeric_code ~ '^[0-9]{3}$'),
+  minor_unit integer check (minor_unit between 0 and 4),
+  name text not null check (name <> '')
+);
+
+comment on table api.currencies is 'Currencies of ISO 4217. Read only.';
+comment on column api.currencies.alphabetic_code is 'Primary key: three letters, for example EUR.';
+comment on column api.currencies.numeric_code is 'Three digits, for example 978; text, since zeros lead.';
+comment on column api.currencies.minor_unit is
+  'Decimal places of the minor unit that money columns of type integer count: 2 for cents, 0 where there is none; '
+  'null where the standard names none (metals, funds).';
+comment on column api.currencies.name is 'English name.';
+
+insert into api.currencies (alphabetic_code, numeric_code, minor_unit, name) values
+  ('AED', '784', 2, 'UAE Dirham'),
+  ('AFN', '971', 2, 'Afghani'),
+  ('ALL', '008', 2, 'Lek'),
+  ('AMD', '051', 2, 'Armenian Dram'),
+  ('AOA', '973', 2, 'Kwanza'),
+  ('ARS', '032', 2, 'Argentine Peso'),
+  ('AUD', '036', 2, 'Australian Dollar'),
+  ('AWG', '533', 2, 'Aruban Florin'),
+  ('AZN', '944', 2, 'Azerbaijan Manat'),
+  ('BAM', '977', 2, 'Convertible Mark'),
+  ('BBD', '052', 2, 'Barbados Dollar'),
+  ('BDT', '050', 2, 'Taka'),
+  ('BHD', '048', 3, 'Bahraini Dinar'),
+  ('BIF', '108', 0, 'Burundi Franc'),
+  ('BMD', '060', 2, 'Bermudian Dollar'),
+  ('BND', '096', 2, 'Brunei Dollar'),
+  ('BOB', '068', 2, 'Boliviano'),
+  ('BOV', '984', 2, 'Mvdol'),
+  ('BRL', '986', 2, 'Brazilian Real'),
+  ('BSD', '044', 2, 'Bahamian Dollar'),
+  ('BTN', '064', 2, 'Ngultrum'),
+  ('BWP', '072', 2, 'Pula'),
+  ('BYN', '933', 2, 'Belarusian Ruble'),
+  ('BZD', '084', 2, 'Belize Dollar'),
+  ('CAD', '124', 2, 'Canadian Dollar'),
+  ('CDF', '976', 2, 'Congolese Franc'),
+  ('CHE', '947', 2, 'WIR Euro'),
+  ('CHF', '756', 2, 'Swiss Franc'),
+  ('CHW', '948', 2, 'WIR Franc'),
+  ('CLF', '990', 4, 'Unidad de Fomento'),
+  ('CLP', '152', 0, 'Chilean Peso'),
+  ('CNY', '156', 2, 'Yuan Renminbi'),
+  ('COP', '170', 2, 'Colombian Peso'),
+  ('COU', '970', 2, 'Unidad de Valor Real'),
+  ('CRC', '188', 2, 'Costa Rican Colon'),
+  ('CUP', '192', 2, 'Cuban Peso'),
+  ('CVE', '132', 2, 'Cabo Verde Escudo'),
+  ('CZK', '203', 2, 'Czech Koruna'),
+  ('DJF', '262', 0, 'Djibouti Franc'),
+  ('DKK', '208', 2, 'Danish Krone'),
+  ('DOP', '214', 2, 'Dominican Peso'),
+  ('DZD', '012', 2, 'Algerian Dinar'),
+  ('EGP', '818', 2, 'Egyptian Pound'),
+  ('ERN', '232', 2, 'Nakfa'),
+  ('ETB', '230', 2, 'Ethiopian Birr'),
+  ('EUR', '978', 2, 'Euro'),
+  ('FJD', '242', 2, 'Fiji Dollar'),
+  ('FKP', '238', 2, 'Falkland Islands Pound'),
+  ('GBP', '826', 2, 'Pound Sterling'),
+  ('GEL', '981', 2, 'Lari'),
+  ('GHS', '936', 2, 'Ghana Cedi'),
+  ('GIP', '292', 2, 'Gibraltar Pound'),
+  ('GMD', '270', 2, 'Dalasi'),
+  ('GNF', '324', 0, 'Guinean Franc'),
+  ('GTQ', '320', 2, 'Quetzal'),
+  ('GYD', '328', 2, 'Guyana Dollar'),
+  ('HKD', '344', 2, 'Hong Kong Dollar'),
+  ('HNL', '340', 2, 'Lempira'),
+  ('HTG', '332', 2, 'Gourde'),
+  ('HUF', '348', 2, 'Forint'),
+  ('IDR', '360', 2, 'Rupiah'),
+  ('ILS', '376', 2, 'New Israeli Sheqel'),
+  ('INR', '356', 2, 'Indian Rupee'),
+  ('IQD', '368', 3, 'Iraqi Dinar'),
+  ('IRR', '364', 2, 'Iranian Rial'),
+  ('ISK', '352', 0, 'Iceland Krona'),
+  ('JMD', '388', 2, 'Jamaican Dollar'),
+  ('JOD', '400', 3, 'Jordanian Dinar'),
+  ('JPY', '392', 0, 'Yen'),
+  ('KES', '404', 2, 'Kenyan Shilling'),
+  ('KGS', '417', 2, 'Som'),
+  ('KHR', '116', 2, 'Riel'),
+  ('KMF', '174', 0, 'Comorian Franc'),
+  ('KPW', '408', 2, 'North Korean Won'),
+  ('KRW', '410', 0, 'Won'),
+  ('KWD', '414', 3, 'Kuwaiti Dinar'),
+  ('KYD', '136', 2, 'Cayman Islands Dollar'),
+  ('KZT', '398', 2, 'Tenge'),
+  ('LAK', '418', 2, 'Lao Kip'),
+  ('LBP', '422', 2, 'Lebanese Pound'),
+  ('LKR', '144', 2, 'Sri Lanka Rupee'),
+  ('LRD', '430', 2, 'Liberian Dollar'),
+  ('LSL', '426', 2, 'Loti'),
+  ('LYD', '434', 3, 'Libyan Dinar'),
+  ('MAD', '504', 2, 'Moroccan Dirham'),
+  ('MDL', '498', 2, 'Moldovan Leu'),
+  ('MGA', '969', 2, 'Malagasy Ariary'),
+  ('MKD', '807', 2, 'Denar'),
+  ('MMK', '104', 2, 'Kyat'),
+  ('MNT', '496', 2, 'Tugrik'),
+  ('MOP', '446', 2, 'Pataca'),
+  ('MRU', '929', 2, 'Ouguiya'),
+  ('MUR', '480', 2, 'Mauritius Rupee'),
+  ('MVR', '462', 2, 'Rufiyaa'),
+  ('MWK', '454', 2, 'Malawi Kwacha'),
+  ('MXN', '484', 2, 'Mexican Peso'),
+  ('MXV', '979', 2, 'Mexican Unidad de Inversion (UDI)'),
+  ('MYR', '458', 2, 'Malaysian Ringgit'),
+  ('MZN', '943', 2, 'Mozambique Metical'),
+  ('NAD', '516', 2, 'Namibia Dollar'),
+  ('NGN', '566', 2, 'Naira'),
+  ('NIO', '558', 2, 'Cordoba Oro'),
+  ('NOK', '578', 2, 'Norwegian Krone'),
+  ('NPR', '524', 2, 'Nepalese Rupee'),
+  ('NZD', '554', 2, 'New Zealand Dollar'),
+  ('OMR', '512', 3, 'Rial Omani'),
+  ('PAB', '590', 2, 'Balboa'),
+  ('PEN', '604', 2, 'Sol'),
+  ('PGK', '598', 2, 'Kina'),
+  ('PHP', '608', 2, 'Philippine Peso'),
+  ('PKR', '586', 2, 'Pakistan Rupee'),
+  ('PLN', '985', 2, 'Zloty'),
+  ('PYG', '600', 0, 'Guarani'),
+  ('QAR', '634', 2, 'Qatari Rial'),
+  ('RON', '946', 2, 'Romanian Leu'),
+  ('RSD', '941', 2, 'Serbian Dinar'),
+  ('RUB', '643', 2, 'Russian Ruble'),
+  ('RWF', '646', 0, 'Rwanda Franc'),
+  ('SAR', '682', 2, 'Saudi Riyal'),
+  ('SBD', '090', 2, 'Solomon Islands Dollar'),
+  ('SCR', '690', 2, 'Seychelles Rupee'),
+  ('SDG', '938', 2, 'Sudanese Pound'),
+  ('SEK', '752', 2, 'Swedish Krona'),
+  ('SGD', '702', 2, 'Singapore Dollar'),
+  ('SHP', '654', 2, 'Saint Helena Pound'),
+  ('SLE', '925', 2, 'Leone'),
+  ('SOS', '706', 2, 'Somali Shilling'),
+  ('SRD', '968', 2, 'Surinam Dollar'),
+  ('SSP', '728', 2, 'South Sudanese Pound'),
+  ('STN', '930', 2, 'Dobra'),
+  ('SVC', '222', 2, 'El Salvador Colon'),
+  ('SYP', '760', 2, 'Syrian Pound'),
+  ('SZL', '748', 2, 'Lilangeni'),
+  ('THB', '764', 2, 'Baht'),
+  ('TJS', '972', 2, 'Somoni'),
+  ('TMT', '934', 2, 'Turkmenistan New Manat'),
+  ('TND', '788', 3, 'Tunisian Dinar'),
+  ('TOP', '776', 2, 'Pa''anga'),
+  ('TRY', '949', 2, 'Turkish Lira'),
+  ('TTD', '780', 2, 'Trinidad and Tobago Dollar'),
+  ('TWD', '901', 2, 'New Taiwan Dollar'),
+  ('TZS', '834', 2, 'Tanzanian Shilling'),
+  ('UAH', '980', 2, 'Hryvnia'),
+  ('UGX', '800', 0, 'Uganda Shilling'),
+  ('USD', '840', 2, 'US Dollar'),
+  ('USN', '997', 2, 'US Dollar (Next day)'),
+  ('UYI', '940', 0, 'Uruguay Peso en Unidades Indexadas (UI)'),
+  ('UYU', '858', 2, 'Peso Uruguayo'),
+  ('UYW', '927', 4, 'Unidad Previsional'),
+  ('UZS', '860', 2, 'Uzbekistan Sum'),
+  ('VED', '926', 2, 'Bolívar Soberano'),
+  ('VES', '928', 2, 'Bolívar Soberano'),
+  ('VND', '704', 0, 'Dong'),
+  ('VUV', '548', 0, 'Vatu'),
+  ('WST', '882', 2, 'Tala'),
+  ('XAD', '396', 2, 'Arab Accounting Dinar'),
+  ('XAF', '950', 0, 'CFA Franc BEAC'),
+  ('XAG', '961', null, 'Silver'),
+  ('XAU', '959', null, 'Gold'),
+  ('XBA', '955', null, 'Bond Markets Unit European Composite Unit (EURCO)'),
+  ('XBB', '956', null, 'Bond Markets Unit European Monetary Unit (E.M.U.-6)'),
+  ('XBC', '957', null, 'Bond Markets Unit European Unit of Account 9 (E.U.A.-9)'),
+  ('XBD', '958', null, 'Bond Markets Unit European Unit of Account 17 (E.U.A.-17)'),
+  ('XCD', '951', 2, 'East Caribbean Dollar'),
+  ('XCG', '532', 2, 'Caribbean Guilder'),
+  ('XDR', '960', null, 'SDR (Special Drawing Right)'),
+  ('XOF', '952', 0, 'CFA Franc BCEAO'),
+  ('XPD', '964', null, 'Palladium'),
+  ('XPF', '953', 0, 'CFP Franc'),
+  ('XPT', '962', null, 'Platinum'),
+  ('XSU', '994', null, 'Sucre'),
+  ('XTS', '963', null, 'Codes specifically reserved for testing purposes'),
+  ('XUA', '965', null, 'ADB Unit of Account'),
+  ('XXX', '999', null, 'The codes assigned for transactions where no currency is involved'),
+  ('YER', '886', 2, 'Yemeni Rial'),
+  ('ZAR', '710', 2, 'Rand'),
+  ('ZMW', '967', 2, 'Zambian Kwacha'),
+  ('ZWG', '924', 2, 'Zimbabwe Gold');
+
+alter table api.currencies enable row level security, force row level security;
+create policy every_row on api.currencies using (true);
+
+grant select on api.currencies to business, operator;
+--! EndIncluded catalog/currencies.sql
+--! Included access/businesses.sql
+-- The tenants. Operators create them; a business key reads and updates its own.
+create table api.businesses (
+  id uuid primary key default uuidv7(),
+  name text not null check (name <> ''),
+  alphabetic_currency_code text references api.currencies,
+  timezone_id text,
+  inventory_item_key text,
+  legacy_id integer,
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+create index on api.businesses (alphabetic_currency_code);
+
+comment on table api.businesses is 'A business: the owner of all other records. Created by operators; a business key reads and updates its own.';
+comment on column api.businesses.id is 'Primary key.';
+comment on column api.businesses.name is 'Name of the business.';
+comment on column api.businesses.alphabetic_currency_code is 'Currency that the business keeps its books in, ISO 4217.';
+comment on column api.businesses.timezone_id is 'Time zone by its IANA name, for example Europe/Berlin; must be one that Postgres knows.';
+comment on column api.businesses.inventory_item_key is 'How the business identifies its items in other systems.';
+comment on column api.businesses.legacy_id is 'Number of the business in an earlier system.';
+comment on column api.businesses.creation_time is 'When the record was created.';
+comment on column api.businesses.update_time is 'When the record was last changed.';
+
+alter table api.businesses enable row level security, force row level security;
+create policy own_business on api.businesses to business using (id = (select internal.business_id()));
+create policy every_business on api.businesses to operator, current_user using (true);
+
+create trigger keep_update_time before update on api.businesses for each row
+  when (old.* is distinct from new.*) execute function internal.keep_update_time();
+
+grant select, update on api.businesses to business;
+grant select, insert, update, delete on api.businesses to operator;
+--! EndIncluded access/businesses.sql
+--! Included access/timezone_must_be_known.sql
+-- A business's time zone is one that Postgres knows. Else 400.
+create function internal.timezone_must_be_known() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not exists (select from pg_catalog.pg_timezone_names where name = new.timezone_id) then
+    perform internal.refuse(400, format('timezone_id: no time zone "%s"', new.timezone_id));
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.timezone_must_be_known is 'Refuses (400) a business whose time zone Postgres does not know.';
+
+create trigger timezone_must_be_known before insert or update of timezone_id on api.businesses for each row
+  when (new.timezone_id is not null) execute function internal.timezone_must_be_known();
+--! EndIncluded access/timezone_must_be_known.sql
+--! Included access/require_business.sql
+-- An RPC names a business: it must exist and be one that the caller may act for.
+create function internal.require_business(business_id uuid) returns void
+language plpgsql stable
+security definer set search_path = ''
+as $$
+begin
+  if not exists (
+    select from api.businesses b
+    where b.id = require_business.business_id
+      and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
+  ) then
+    perform internal.refuse_input(format('business_id: no business "%s"', business_id));
+  end if;
+end
+$$;
+
+comment on function internal.require_business is
+  'Refuses (400) a business that does not exist or is not the one of the caller''s key: the caller cannot tell which.';
+
+grant execute on function internal.require_business to business, operator;
+--! EndIncluded access/require_business.sql
+--! Included access/signing_secrets.sql
+-- The secrets that keys are signed with: the newest one in use signs, PostgREST accepts all that are not retired.
+-- Readable by the owner only; PostgREST gets them from internal.postgrest_config, so there is one source.
+create table internal.signing_secrets (
+  id uuid primary key default uuidv7(),
+  secret bytea not null default internal.gen_random_bytes(48) check (length(secret) >= 32),
+  creation_time timestamptz not null default now(),
+  retired_time timestamptz
+);
+
+comment on table internal.signing_secrets is 'Secrets that sign keys (HS256). The newest signs; a retired one is no longer accepted.';
+
+insert into internal.signing_secrets default values;
+--! EndIncluded access/signing_secrets.sql
+--! Included access/api_keys.sql
+-- API keys. A key is an HS256 JWT {role, jti, iat, aud} that names no business: the business is read from the row that
+-- its SHA-256 finds, so that a forged or revoked key grants nothing. The key itself is not stored.
+create type internal.key_role as enum ('operator', 'business', 'warehouse');
+
+create table internal.api_keys (
+  id uuid primary key default uuidv7(),
+  key_hash bytea not null unique,
+  signing_secret_id uuid not null references internal.signing_secrets,
+  business_id uuid references api.businesses on delete cascade,
+  name text not null check (name <> ''),
+  role internal.key_role not null,
+  creation_time timestamptz not null default now(),
+  revoked_time timestamptz,
+  constraint only_operators_have_no_business check ((business_id is null) = (role = 'operator'))
+);
+
+create index on internal.api_keys (business_id);
+create index on internal.api_keys (signing_secret_id);
+
+comment on table internal.api_keys is 'API keys, each by the SHA-256 of its text.';
+
+alter table internal.api_keys enable row level security, force row level security;
+create policy own_business on internal.api_keys to business using (business_id = (select internal.business_id()));
+create policy every_business on internal.api_keys to operator, current_user using (true);
+
+grant select (id, business_id, name, role, creation_time, revoked_time) on internal.api_keys to business, operator;
+
+create view api.api_keys with (security_invoker = true) as
+select id, business_id, name, role::text as role, creation_time, revoked_time
+from internal.api_keys;
+
+comment on view api.api_keys is 'API keys without their secrets. Made by rpc/create_api_key, ended by rpc/revoke_api_key.';
+comment on column api.api_keys.id is 'Primary key.';
+comment on column api.api_keys.business_id is 'Business that the key acts for; null for an operator key.';
+comment on column api.api_keys.name is 'What the key is for, in the words of who made it.';
+comment on column api.api_keys.role is 'business (read and write), warehouse (may only post callbacks) or operator (all businesses).';
+comment on column api.api_keys.creation_time is 'When the key was issued.';
+comment on column api.api_keys.revoked_time is 'When the key was revoked; null while it works.';
+
+grant select on api.api_keys to business, operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.api_keys for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded access/api_keys.sql
+--! Included access/application_keys.sql
+-- Public application keys: the `apikey` header of every request. They tell which application calls and grant nothing.
+create table internal.application_keys (
+  id uuid primary key default uuidv7(),
+  key_hash bytea not null unique,
+  signing_secret_id uuid not null references internal.signing_secrets,
+  name text not null check (name <> ''),
+  creation_time timestamptz not null default now(),
+  revoked_time timestamptz
+);
+
+create index on internal.application_keys (signing_secret_id);
+
+comment on table internal.application_keys is 'Application keys, each by the SHA-256 of its text.';
+
+grant select (id, name, creation_time, revoked_time) on internal.application_keys to operator;
+
+create view api.application_keys with (security_invoker = true) as
+select id, name, creation_time, revoked_time
+from internal.application_keys;
+
+comment on view api.application_keys is 'Application keys (header apikey), for operators. Made by rpc/create_application_key, ended by rpc/revoke_application_key.';
+comment on column api.application_keys.id is 'Primary key.';
+comment on column api.application_keys.name is 'Application that uses the key.';
+comment on column api.application_keys.creation_time is 'When the key was issued.';
+comment on column api.application_keys.revoked_time is 'When the key was revoked; null while it works.';
+
+grant select on api.application_keys to operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.application_keys for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded access/application_keys.sql
+--! Included access/issue_key.sql
+-- Issues keys. What these return is the only time that a key is seen: only its hash is kept.
+create function internal.sign_key(role text, key_id uuid, secret bytea) returns text
+language sql stable
+set search_path = ''
+as $$
+  with parts as (
+    select internal.base64url(convert_to('{"alg":"HS256","typ":"JWT"}', 'UTF8')) || '.' ||
+      internal.base64url(convert_to(json_build_object(
+        'role', role, 'jti', key_id, 'iat', floor(extract(epoch from now()))::bigint, 'aud', 'lading'
+      )::text, 'UTF8')) as signed
+  )
+  select signed || '.' || internal.base64url(internal.hmac(convert_to(signed, 'UTF8'), secret, 'sha256')) from parts
+$$;
+
+comment on function internal.sign_key is 'The text of a key: an HS256 JWT {role, jti, iat, aud}.';
+
+create function internal.issue_key(role text, name text, business_id uuid default null, out id uuid, out key text)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  signing internal.signing_secrets;
+begin
+  id := uuidv7();
+  select * into strict signing from internal.signing_secrets s where s.retired_time is null order by s.id desc limit 1;
+  key := internal.sign_key(role, id, signing.secret);
+  insert into internal.api_keys (id, key_hash, signing_secret_id, business_id, name, role)
+  values (id, sha256(convert_to(key, 'UTF8')), signing.id, issue_key.business_id, issue_key.name, issue_key.role::internal.key_role);
+end
+$$;
+
+comment on function internal.issue_key is 'Issues an API key of a role (operator, business, warehouse) and returns it, the only time that it is shown.';
+
+create function internal.issue_application_key(name text, out id uuid, out key text)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  signing internal.signing_secrets;
+begin
+  id := uuidv7();
+  select * into strict signing from internal.signing_secrets s where s.retired_time is null order by s.id desc limit 1;
+  key := internal.sign_key('anon', id, signing.secret);
+  insert into internal.application_keys (id, key_hash, signing_secret_id, name)
+  values (id, sha256(convert_to(key, 'UTF8')), signing.id, issue_application_key.name);
+end
+$$;
+
+comment on function internal.issue_application_key is 'Issues an application key and returns it, the only time that it is shown.';
+--! EndIncluded access/issue_key.sql
+--! Included access/identify_caller.sql
+-- Who a request comes from, by its two headers. PostgREST (through internal.check_request) and the sidecar both ask here.
+-- Refuses (401) a missing, unknown or revoked application key or API key.
+create function internal.identify_caller(
+  application_key text,
+  authorization_header text,
+  out role text,
+  out business_id uuid,
+  out api_key_id uuid
+)
+language plpgsql stable
+security definer set search_path = ''
+as $$
+declare
+  application_is_known boolean;
+begin
+  select k.role::text, k.business_id, k.id, a.id is not null
+  into role, business_id, api_key_id, application_is_known
+  from (values (1)) as request
+  left join internal.api_keys k
+    on k.key_hash = sha256(convert_to(substr(authorization_header, 8), 'UTF8')) and k.revoked_time is null
+  left join internal.application_keys a
+    on a.key_hash = sha256(convert_to(application_key, 'UTF8')) and a.revoked_time is null;
+
+  if coalesce(application_key, '') = '' then
+    perform internal.refuse(401, 'Header apikey is missing');
+  elsif not application_is_known then
+    perform internal.refuse(401, 'Header apikey: unknown or revoked application key');
+  elsif authorization_header is null or authorization_header !~* '^bearer .' then
+    perform internal.refuse(401, 'Header Authorization: a Bearer API key is missing');
+  elsif api_key_id is null then
+    perform internal.refuse(401, 'Header Authorization: unknown or revoked API key');
+  end if;
+end
+$$;
+
+comment on function internal.identify_caller is
+  'The role, business and key of a request, from its headers apikey and Authorization. Refuses (401) what is missing, unknown or revoked.';
+
+grant execute on function internal.identify_caller to authenticator;
+--! EndIncluded access/identify_caller.sql
+--! Included access/check_request.sql
+-- PostgREST's db-pre-request: runs first in the transaction of every request, finds the caller and sets what policies read.
+create function internal.check_request() returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  headers json := current_setting('request.headers', true)::json;
+  caller record;
+begin
+  caller := internal.identify_caller(headers ->> 'apikey', headers ->> 'authorization');
+  if caller.role <> current_setting('role') then
+    perform internal.refuse(401, 'Header Authorization: unknown or revoked API key');
+  end if;
+  perform internal.act_as(caller.role, caller.business_id);
+end
+$$;
+
+comment on function internal.check_request is
+  'Checks the keys of a PostgREST request (401) and sets the business that row-level security lets it see.';
+
+grant execute on function internal.check_request to anon, business, warehouse, operator;
+
+create function internal.act_as(role text, business_id uuid) returns void
+language sql
+set search_path = ''
+as $$
+  select
+    set_config('lading.role', act_as.role, true),
+    set_config('lading.business_id', coalesce(act_as.business_id::text, ''), true)
+$$;
+
+comment on function internal.act_as is 'Sets for this transaction whose rows policies show.';
+--! EndIncluded access/check_request.sql
+--! Included access/postgrest_config.sql
+-- PostgREST's db-pre-config: hands it the secrets that keys are signed with, as a JWK set without key ids,
+-- so that every secret not yet retired is accepted.
+create function internal.postgrest_config() returns void
+language sql
+security definer set search_path = ''
+as $$
+  select
+    set_config('pgrst.jwt_secret', json_build_object('keys', json_agg(
+      json_build_object('kty', 'oct', 'alg', 'HS256', 'k', internal.base64url(secret)) order by id desc
+    ))::text, true),
+    set_config('pgrst.jwt_aud', 'lading', true)
+  from internal.signing_secrets
+  where retired_time is null
+$$;
+
+comment on function internal.postgrest_config is 'Configures PostgREST from the database: signing secrets and audience of keys.';
+
+grant execute on function internal.postgrest_config to authenticator;
+--! EndIncluded access/postgrest_config.sql
+--! Included access/rotate_signing_secret.sql
+-- Rotation: a new secret signs from now on, keys signed with the old one work until it is retired; then they are revoked.
+create function internal.rotate_signing_secret() returns uuid
+language plpgsql
+set search_path = ''
+as $$
+declare
+  new_id uuid;
+begin
+  insert into internal.signing_secrets default values returning id into new_id;
+  notify pgrst, 'reload config';
+  return new_id;
+end
+$$;
+
+comment on function internal.rotate_signing_secret is
+  'Starts to sign keys with a new secret and returns its id. Keys signed before stay valid until their secret is retired.';
+
+create function internal.retire_signing_secret(secret_id uuid) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not exists (select from internal.signing_secrets where retired_time is null and id > secret_id) then
+    perform internal.refuse(409, 'The newest signing secret cannot be retired: rotate first');
+  end if;
+  update internal.signing_secrets set retired_time = now() where id = secret_id and retired_time is null;
+  update internal.api_keys set revoked_time = now() where signing_secret_id = secret_id and revoked_time is null;
+  update internal.application_keys set revoked_time = now() where signing_secret_id = secret_id and revoked_time is null;
+  notify pgrst, 'reload config';
+end
+$$;
+
+comment on function internal.retire_signing_secret is
+  'Ends a signing secret: keys signed with it are revoked at once. Refused (409) for the newest one.';
+--! EndIncluded access/rotate_signing_secret.sql
+--! Included access/create_api_key.sql
+-- A business key issues and revokes business and warehouse keys of its own business, an operator any.
+create function api.create_api_key(business_id uuid default null, name text default null, role text default 'business')
+returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  issued record;
+begin
+  if coalesce(name, '') = '' then
+    perform internal.refuse_input('name: is required');
+  elsif role is null or role not in ('business', 'warehouse', 'operator') then
+    perform internal.refuse_input('role: must be business, warehouse or operator');
+  elsif (business_id is null) <> (role = 'operator') then
+    perform internal.refuse_input('business_id: is required for a business or warehouse key, and not allowed for an operator key');
+  end if;
+
+  if internal.caller_role() is distinct from 'operator' and (role = 'operator' or business_id is distinct from internal.business_id()) then
+    raise insufficient_privilege using message = 'A business key may only issue business and warehouse keys of its own business';
+  end if;
+  if business_id is not null then
+    perform internal.require_business(business_id);
+  end if;
+
+  issued := internal.issue_key(role, name, business_id);
+  return jsonb_build_object('id', issued.id, 'key', issued.key);
+end
+$$;
+
+comment on function api.create_api_key is
+  'Issues an API key: {business_id, name, role: business | warehouse | operator} gives {id, key}. The key is shown only here. '
+  'A business key may issue business and warehouse keys of its own business (else 403), an operator any.';
+
+grant execute on function api.create_api_key to business, operator;
+
+create function api.revoke_api_key(id uuid) returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  update internal.api_keys k
+  set revoked_time = coalesce(k.revoked_time, now())
+  where k.id = revoke_api_key.id
+    and (internal.caller_role() = 'operator' or k.business_id = internal.business_id());
+  if not found then
+    perform internal.refuse(404, 'id: no such API key');
+  end if;
+end
+$$;
+
+comment on function api.revoke_api_key is
+  'Revokes an API key by its id; it stops working with the next request. 404 when there is no such key of the business.';
+
+grant execute on function api.revoke_api_key to business, operator;
+--! EndIncluded access/create_api_key.sql
+--! Included access/create_application_key.sql
+-- Operators issue and revoke application keys.
+create function api.create_application_key(name text) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  issued record;
+begin
+  if coalesce(name, '') = '' then
+    perform internal.refuse_input('name: is required');
+  end if;
+  issued := internal.issue_application_key(name);
+  return jsonb_build_object('id', issued.id, 'key', issued.key);
+end
+$$;
+
+comment on function api.create_application_key is
+  'Issues an application key (header apikey): {name} gives {id, key}. The key is shown only here. Operators only.';
+
+grant execute on function api.create_application_key to operator;
+
+create function api.revoke_application_key(id uuid) returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  update internal.application_keys k
+  set revoked_time = coalesce(k.revoked_time, now())
+  where k.id = revoke_application_key.id;
+  if not found then
+    perform internal.refuse(404, 'id: no such application key');
+  end if;
+end
+$$;
+
+comment on function api.revoke_application_key is
+  'Revokes an application key by its id; requests that carry it are refused (401) from now on. Operators only.';
+
+grant execute on function api.revoke_application_key to operator;
+--! EndIncluded access/create_application_key.sql
+-- catalog: what a business keeps and sells
+--! Included catalog/short_text.sql
+-- What the interface calls short text.
+create domain api.short_text as varchar(255);
+
+comment on domain api.short_text is 'Text of at most 255 characters.';
+--! EndIncluded catalog/short_text.sql
+--! Included catalog/addresses.sql
+-- Postal addresses of a business: where it bills, ships from and ships to.
+create table api.addresses (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text,
+  first_name text,
+  last_name text,
+  company text,
+  address_1 text,
+  address_2 text,
+  address_3 text,
+  city text,
+  province text,
+  province_code text,
+  postal_code text,
+  country text,
+  country_code text,
+  phone text,
+  contact_name text,
+  contact_phone text,
+  contact_email text,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+call internal.seal_tenant_table('api.addresses');
+create index on api.addresses using gin (external_ids jsonb_path_ops);
+
+comment on table api.addresses is 'Postal addresses. Orders, customers, locations and shipments refer to them.';
+comment on column api.addresses.id is 'Primary key.';
+comment on column api.addresses.business_id is 'Business that the address belongs to.';
+comment on column api.addresses.name is 'Full name of the addressee.';
+comment on column api.addresses.first_name is 'First name of the addressee.';
+comment on column api.addresses.last_name is 'Last name of the addressee.';
+comment on column api.addresses.company is 'Company of the addressee.';
+comment on column api.addresses.address_1 is 'First line: street and number.';
+comment on column api.addresses.address_2 is 'Second line.';
+comment on column api.addresses.address_3 is 'Third line.';
+comment on column api.addresses.city is 'City.';
+comment on column api.addresses.province is 'Province or state by name.';
+comment on column api.addresses.province_code is 'Province or state by code, for example CA.';
+comment on column api.addresses.postal_code is 'Postal code.';
+comment on column api.addresses.country is 'Country by name.';
+comment on column api.addresses.country_code is 'Country by code, ISO 3166-1, for example US.';
+comment on column api.addresses.phone is 'Phone number of the addressee.';
+comment on column api.addresses.contact_name is 'Whom to ask at the address.';
+comment on column api.addresses.contact_phone is 'Phone number of the contact.';
+comment on column api.addresses.contact_email is 'E-mail address of the contact.';
+comment on column api.addresses.external_ids is 'Ids of the address in other systems, a JSON object.';
+comment on column api.addresses.additional_fields is 'Free fields, a JSON object.';
+comment on column api.addresses.creation_time is 'When the record was created.';
+comment on column api.addresses.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.addresses to business, operator;
+--! EndIncluded catalog/addresses.sql
+--! Included catalog/locations.sql
+-- Locations of a business: where stock is kept. Callbacks and location maps name one by its id or its legacy_id.
+create table api.locations (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text not null check (name <> ''),
+  legacy_id integer,
+  is_virtual boolean not null default false,
+  address_id uuid,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, name),
+  unique (business_id, legacy_id),
+  foreign key (business_id, address_id) references api.addresses (business_id, id)
+);
+
+create index on api.locations (business_id, address_id);
+
+call internal.seal_tenant_table('api.locations');
+
+comment on table api.locations is
+  'Places that inventory is kept at: warehouses, stores, and virtual ones that a sales channel sells from.';
+comment on column api.locations.id is 'Primary key.';
+comment on column api.locations.business_id is 'Business that the location belongs to.';
+comment on column api.locations.name is 'Name, unique in the business.';
+comment on column api.locations.legacy_id is
+  'Number of the location in an earlier system, unique in the business. A locationId in a message may be this '
+  'number as text.';
+comment on column api.locations.is_virtual is
+  'Whether the location is not a place but the stock that a sales channel may promise.';
+comment on column api.locations.address_id is 'Address of the location.';
+comment on column api.locations.external_ids is 'Ids of the location in other systems, a JSON object.';
+comment on column api.locations.additional_fields is 'Free fields, a JSON object.';
+comment on column api.locations.creation_time is 'When the record was created.';
+comment on column api.locations.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.locations to business, operator;
+--! EndIncluded catalog/locations.sql
+--! Included catalog/find_location.sql
+-- A locationId on the wire is the id of a location, or its legacy_id as text. Finds it in one business; null when there
+-- is none.
+create function internal.find_location(business_id uuid, written text) returns uuid
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  if pg_input_is_valid(written, 'uuid') then
+    return (select l.id from api.locations l where l.business_id = find_location.business_id and l.id = written::uuid);
+  elsif written ~ '^(0|-?[1-9][0-9]*)$' and pg_input_is_valid(written, 'integer') then
+    return (
+      select l.id from api.locations l where l.business_id = find_location.business_id and l.legacy_id = written::integer
+    );
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.find_location is
+  'The location of a business that a locationId names: by its id, or by its legacy_id as text. Null when there is '
+  'none.';
+
+grant execute on function internal.find_location to business, operator;
+--! EndIncluded catalog/find_location.sql
+--! Included catalog/channels.sql
+-- Sales channels of a business: where orders come from.
+create table api.channels (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text not null check (name <> ''),
+  location_id uuid,
+  is_enabled boolean not null default true,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, name),
+  foreign key (business_id, location_id) references api.locations (business_id, id)
+);
+
+create index on api.channels (business_id, location_id);
+
+call internal.seal_tenant_table('api.channels');
+
+comment on table api.channels is 'Sales channels that orders are placed on.';
+comment on column api.channels.id is 'Primary key.';
+comment on column api.channels.business_id is 'Business that the channel belongs to.';
+comment on column api.channels.name is 'Name, unique in the business.';
+comment on column api.channels.location_id is
+  'Virtual location of the channel: the lines of its sales orders are committed there. Null: they are committed '
+  'nowhere.';
+comment on column api.channels.is_enabled is 'Whether the business sells on the channel at present.';
+comment on column api.channels.external_ids is 'Ids of the channel in other systems, a JSON object.';
+comment on column api.channels.additional_fields is 'Free fields, a JSON object.';
+comment on column api.channels.creation_time is 'When the record was created.';
+comment on column api.channels.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.channels to business, operator;
+--! EndIncluded catalog/channels.sql
+--! Included catalog/customers.sql
+-- Customers of a business: who places its orders.
+create table api.customers (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text,
+  first_name text,
+  last_name text,
+  email text,
+  phone text,
+  billing_address_id uuid,
+  shipping_address_id uuid,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, billing_address_id) references api.addresses (business_id, id),
+  foreign key (business_id, shipping_address_id) references api.addresses (business_id, id)
+);
+
+create index on api.customers (business_id, billing_address_id);
+create index on api.customers (business_id, shipping_address_id);
+
+call internal.seal_tenant_table('api.customers');
+create index on api.customers using gin (external_ids jsonb_path_ops);
+
+comment on table api.customers is 'Customers who place orders.';
+comment on column api.customers.id is 'Primary key.';
+comment on column api.customers.business_id is 'Business that the customer buys from.';
+comment on column api.customers.name is 'Full name.';
+comment on column api.customers.first_name is 'First name.';
+comment on column api.customers.last_name is 'Last name.';
+comment on column api.customers.email is 'E-mail address.';
+comment on column api.customers.phone is 'Phone number.';
+comment on column api.customers.billing_address_id is
+  'Address that the customer is billed at, unless an order says otherwise.';
+comment on column api.customers.shipping_address_id is
+  'Address that the customer is shipped to, unless an order says otherwise.';
+comment on column api.customers.external_ids is 'Ids of the customer in other systems, a JSON object.';
+comment on column api.customers.additional_fields is 'Free fields, a JSON object.';
+comment on column api.customers.creation_time is 'When the record was created.';
+comment on column api.customers.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.customers to business, operator;
+--! EndIncluded catalog/customers.sql
+--! Included catalog/inventory_items.sql
+-- Inventory items of a business: what it stocks, each known by its SKU.
+create table api.inventory_items (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  sku text not null check (sku <> ''),
+  title text,
+  upc text,
+  legacy_id integer,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, sku)
+);
+
+call internal.seal_tenant_table('api.inventory_items');
+
+comment on table api.inventory_items is
+  'Items that are stocked, sold and shipped. product_data describes them further.';
+comment on column api.inventory_items.id is 'Primary key.';
+comment on column api.inventory_items.business_id is 'Business that stocks the item.';
+comment on column api.inventory_items.sku is 'Stock keeping unit, unique in the business.';
+comment on column api.inventory_items.title is 'Title of the item.';
+comment on column api.inventory_items.upc is 'Universal product code.';
+comment on column api.inventory_items.legacy_id is 'Number of the item in an earlier system.';
+comment on column api.inventory_items.external_ids is 'Ids of the item in other systems, a JSON object.';
+comment on column api.inventory_items.additional_fields is 'Free fields, a JSON object.';
+comment on column api.inventory_items.creation_time is 'When the record was created.';
+comment on column api.inventory_items.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.inventory_items to business, operator;
+--! EndIncluded catalog/inventory_items.sql
+--! Included catalog/product_data.sql
+-- Product data: one row per SKU of a business, which describes the inventory item of that SKU.
+-- The item is made where it is missing. When the SKU of the item changes, that of its product data follows; when the item
+-- is deleted, its product data is.
+create table api.product_data (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  sku api.short_text not null check (sku <> ''),
+  jwt text,
+  name api.short_text,
+  hs_code api.short_text,
+  country_of_origin api.short_text,
+  cost numeric,
+  landed_cost numeric,
+  price numeric,
+  wholesale_price numeric,
+  image text,
+  upc text,
+  length_mm integer,
+  height_mm integer,
+  width_mm integer,
+  weight_grams integer,
+  is_active boolean default true,
+  option_name_1 api.short_text,
+  option_name_2 api.short_text,
+  option_name_3 api.short_text,
+  option_name_4 api.short_text,
+  option_name_5 api.short_text,
+  option_name_6 api.short_text,
+  option_value_1 api.short_text,
+  option_value_2 api.short_text,
+  option_value_3 api.short_text,
+  option_value_4 api.short_text,
+  option_value_5 api.short_text,
+  option_value_6 api.short_text,
+  tags text[],
+  category_1 api.short_text,
+  category_2 api.short_text,
+  category_3 api.short_text,
+  category_4 api.short_text,
+  category_5 api.short_text,
+  category_6 api.short_text,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, sku),
+  foreign key (business_id, sku) references api.inventory_items (business_id, sku)
+    on update cascade on delete cascade deferrable initially deferred
+);
+
+call internal.seal_tenant_table('api.product_data');
+
+comment on table api.product_data is
+  'Product data of inventory items, one row per SKU. Creating one creates or updates the inventory item of that SKU.';
+comment on column api.product_data.id is 'Primary key.';
+comment on column api.product_data.business_id is 'Business that the product belongs to.';
+comment on column api.product_data.sku is
+  'Stock keeping unit of the item described, unique in the business. At most 255 characters, like every short text '
+  'here.';
+comment on column api.product_data.jwt is 'Accepted and never stored: always null.';
+comment on column api.product_data.name is 'Name of the product; becomes the title of the inventory item unless null.';
+comment on column api.product_data.hs_code is 'Harmonized System code, for customs.';
+comment on column api.product_data.country_of_origin is 'Country that the product was made in.';
+comment on column api.product_data.cost is 'What a unit costs to buy or make, in the currency of the business.';
+comment on column api.product_data.landed_cost is
+  'What a unit costs on arrival, with freight and duties, in the currency of the business.';
+comment on column api.product_data.price is 'What a unit sells for, in the currency of the business.';
+comment on column api.product_data.wholesale_price is
+  'What a unit sells for to resellers, in the currency of the business.';
+comment on column api.product_data.image is 'Address of a picture.';
+comment on column api.product_data.upc is 'Universal product code; becomes that of the inventory item unless null.';
+comment on column api.product_data.length_mm is 'Length in millimetres.';
+comment on column api.product_data.height_mm is 'Height in millimetres.';
+comment on column api.product_data.width_mm is 'Width in millimetres.';
+comment on column api.product_data.weight_grams is 'Weight in grams.';
+comment on column api.product_data.is_active is 'Whether the product is on sale.';
+comment on column api.product_data.option_name_1 is 'Name of option 1, for example Size.';
+comment on column api.product_data.option_value_1 is 'Value of option 1, for example L.';
+comment on column api.product_data.option_name_2 is 'Name of option 2, for example Color.';
+comment on column api.product_data.option_value_2 is 'Value of option 2, for example Red.';
+comment on column api.product_data.option_name_3 is 'Name of option 3, for example Material.';
+comment on column api.product_data.option_value_3 is 'Value of option 3, for example Wool.';
+comment on column api.product_data.option_name_4 is 'Name of option 4, for example Style.';
+comment on column api.product_data.option_value_4 is 'Value of option 4, for example Classic.';
+comment on column api.product_data.option_name_5 is 'Name of option 5, for example Length.';
+comment on column api.product_data.option_value_5 is 'Value of option 5, for example Long.';
+comment on column api.product_data.option_name_6 is 'Name of option 6, for example Pattern.';
+comment on column api.product_data.option_value_6 is 'Value of option 6, for example Striped.';
+comment on column api.product_data.tags is 'Tags of the product.';
+comment on column api.product_data.category_1 is 'Category of the item, level 1 of 6 (the broadest).';
+comment on column api.product_data.category_2 is 'Category of the item, level 2 of 6.';
+comment on column api.product_data.category_3 is 'Category of the item, level 3 of 6.';
+comment on column api.product_data.category_4 is 'Category of the item, level 4 of 6.';
+comment on column api.product_data.category_5 is 'Category of the item, level 5 of 6.';
+comment on column api.product_data.category_6 is 'Category of the item, level 6 of 6.';
+comment on column api.product_data.creation_time is 'When the record was created.';
+comment on column api.product_data.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.product_data to business, operator;
+--! EndIncluded catalog/product_data.sql
+--! Included catalog/jwt_is_never_stored.sql
+-- product_data accepts a jwt, for clients that send one with every row, and forgets it at once.
+create function internal.jwt_is_never_stored() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.jwt := null;
+  return new;
+end
+$$;
+
+comment on function internal.jwt_is_never_stored is 'Forgets the jwt that came with product data.';
+
+create trigger jwt_is_never_stored before insert or update on api.product_data for each row
+  when (new.jwt is not null) execute function internal.jwt_is_never_stored();
+--! EndIncluded catalog/jwt_is_never_stored.sql
+--! Included catalog/product_data_describes_an_inventory_item.sql
+-- Product data describes the inventory item of its SKU.
+--   writes   the item where it is missing; else its title and upc, where product data gives another name or upc
+--   leaves   title and upc where product data gives none; the item of a SKU that product data no longer names
+-- Items are written in the order of their SKUs, so that two writers of the same items never deadlock.
+create function internal.product_data_describes_an_inventory_item() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into api.inventory_items as i (business_id, sku, title, upc)
+  select p.business_id, p.sku, p.name, p.upc
+  from written p
+  order by p.business_id, p.sku
+  on conflict (business_id, sku) do update
+  set title = coalesce(excluded.title, i.title),
+      upc = coalesce(excluded.upc, i.upc)
+  where (i.title, i.upc) is distinct from (coalesce(excluded.title, i.title), coalesce(excluded.upc, i.upc));
+  return null;
+end
+$$;
+
+comment on function internal.product_data_describes_an_inventory_item is
+  'Creates or updates the inventory items whose product data a statement wrote.';
+
+create trigger product_data_describes_an_inventory_item after insert on api.product_data
+  referencing new table as written
+  for each statement execute function internal.product_data_describes_an_inventory_item();
+
+create trigger changed_product_data_describes_an_inventory_item after update on api.product_data
+  referencing new table as written
+  for each statement execute function internal.product_data_describes_an_inventory_item();
+--! EndIncluded catalog/product_data_describes_an_inventory_item.sql
+--! Included catalog/white_label.sql
+-- How this installation shows itself: its name, colours and logos. One row, kept by operators.
+create table api.white_label (
+  id uuid primary key default uuidv7(),
+  name api.short_text,
+  title api.short_text,
+  favicon_bucket text,
+  favicon_path text,
+  logo_light_bucket text,
+  logo_light_path text,
+  logo_dark_bucket text,
+  logo_dark_path text,
+  logo_url text,
+  theme jsonb check (jsonb_typeof(theme) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+create unique index only_one_white_label on api.white_label ((true));
+
+comment on table api.white_label is
+  'How this installation shows itself. Exactly one row; businesses read it, operators change it.';
+comment on column api.white_label.id is 'Primary key.';
+comment on column api.white_label.name is 'Name of the installation.';
+comment on column api.white_label.title is 'Title of its pages.';
+comment on column api.white_label.favicon_bucket is 'Storage bucket of the icon of its pages.';
+comment on column api.white_label.favicon_path is 'Path of that icon in its bucket.';
+comment on column api.white_label.logo_light_bucket is 'Storage bucket of the logo for light backgrounds.';
+comment on column api.white_label.logo_light_path is 'Path of that logo in its bucket.';
+comment on column api.white_label.logo_dark_bucket is 'Storage bucket of the logo for dark backgrounds.';
+comment on column api.white_label.logo_dark_path is 'Path of that logo in its bucket.';
+comment on column api.white_label.logo_url is 'Address of the logo, where it is not in a bucket.';
+comment on column api.white_label.theme is 'Colours and fonts, a JSON object.';
+comment on column api.white_label.creation_time is 'When the record was created.';
+comment on column api.white_label.update_time is 'When the record was last changed.';
+
+insert into api.white_label (name, title) values ('Lading', 'Lading');
+
+alter table api.white_label enable row level security, force row level security;
+create policy every_row on api.white_label using (true);
+
+create trigger keep_update_time before update on api.white_label for each row
+  when (old.* is distinct from new.*) execute function internal.keep_update_time();
+
+grant select on api.white_label to business;
+grant select, update on api.white_label to operator;
+--! EndIncluded catalog/white_label.sql
+
+-- upsert: what the upsert calls share
+--! Included upsert/refuse_input.sql
+-- Refuses what a caller of an RPC sent: 400 with SQLSTATE P0001 and a message that names the field by its path.
+create function internal.refuse_input(message text) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  raise exception using errcode = 'P0001', message = message;
+end
+$$;
+
+comment on function internal.refuse_input is 'Refuses the input of an RPC: 400, SQLSTATE P0001, a message "path: what is wrong".';
+
+grant execute on function internal.refuse_input to business, operator;
+--! EndIncluded upsert/refuse_input.sql
+--! Included upsert/check_input.sql
+-- Checks objects that a caller of an RPC sent, many at once, before anything is done with them.
+-- An object may have the columns of a table and the `extra` fields; `required` ones must be there and not null.
+-- Refuses (400) the first field, in the order given, that is missing, unknown or of the wrong type, by its path.
+--   prefixes  the path of each object up to its fields: '' for the outermost, 'receipts[1].items[0].' for an inner one
+--   extra     name → type: a type of Postgres, 'object', 'array' or 'positive integer'; overrides the column of that name
+create function internal.check_input(
+  prefixes text[],
+  objects jsonb[],
+  table_name regclass,
+  extra jsonb,
+  required text[]
+) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  problem text;
+begin
+  with columns as (
+    select
+      a.attname::text as name,
+      format_type(t.oid, null) as type,
+      case
+        when t.typcategory = 'N' then 'number'
+        when t.typcategory = 'B' then 'boolean'
+        when t.typcategory = 'A' then 'array'
+        when t.typname = 'jsonb' or t.typtype = 'c' then 'object'
+        else 'string'
+      end as json_type
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped and not extra ? a.attname
+  ),
+  fields as (
+    select name, type, json_type, false as positive from columns
+    union all
+    select
+      key,
+      replace(value, 'positive ', ''),
+      case
+        when value in ('object', 'array', 'boolean') then value
+        when value like '%integer' or value in ('numeric', 'bigint') then 'number'
+        else 'string'
+      end,
+      value like 'positive %'
+    from jsonb_each_text(extra)
+  ),
+  given as (
+    select o.position, o.prefix, f.position as field_position, f.key, f.value
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    cross join lateral jsonb_each(case when jsonb_typeof(o.object) = 'object' then o.object else '{}' end)
+      with ordinality as f (key, value, position)
+  ),
+  problems as (
+    select o.position, 0 as field_position, coalesce(nullif(rtrim(o.prefix, '.'), ''), 'input') as path, 'must be an object' as text
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    where jsonb_typeof(o.object) is distinct from 'object'
+    union all
+    select o.position, 1, o.prefix || r.name, 'is required'
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    cross join unnest(required) as r (name)
+    where jsonb_typeof(o.object) = 'object' and coalesce(o.object -> r.name, 'null') = 'null'
+    union all
+    select g.position, 1 + g.field_position, g.prefix || g.key,
+      case
+        when f.name is null then 'is not a known field'
+        when jsonb_typeof(g.value) <> f.json_type then 'must be ' || case f.json_type
+          when 'object' then 'an object' when 'array' then 'an array' else 'a ' || f.json_type end
+        when f.json_type = 'array' then 'must be an array of strings'
+        when f.positive and (g.value #>> '{}')::numeric <= 0 then 'must be greater than 0'
+        else format('"%s" is not a valid %s', left(g.value #>> '{}', 80),
+          case f.type when 'timestamp with time zone' then 'date-time' else replace(f.type, 'api.', '') end)
+      end
+    from given g
+    left join fields f on f.name = g.key
+    where f.name is null
+      or g.value <> 'null' and case
+        when jsonb_typeof(g.value) <> f.json_type then true
+        when f.json_type = 'array' then f.type <> 'array' and jsonb_path_exists(g.value, 'strict $[*] ? (@.type() != "string")')
+        when f.json_type in ('object', 'boolean') then false
+        when f.positive and (g.value #>> '{}')::numeric <= 0 then true
+        else not pg_input_is_valid(g.value #>> '{}', f.type)
+      end
+  )
+  select path || ': ' || text into problem from problems order by position, field_position, path limit 1;
+
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+end
+$$;
+
+comment on function internal.check_input is
+  'Refuses (400, P0001) objects given to an RPC whose fields are missing, unknown or of the wrong type, naming the first by its path.';
+
+grant execute on function internal.check_input to business, operator;
+--! EndIncluded upsert/check_input.sql
+--! Included upsert/match_existing.sql
+-- Which stored rows the given objects name, within their parents: by id, else by external_ids — the stored object contains
+-- every pair given, `{}` and null name nothing. An id per object, null where the object is new.
+-- Refuses (409) external_ids that several rows contain, and two objects that name one row. Of several, those with the same
+-- `available` are meant: what a line received usable and what it received unusable are two.
+create function internal.match_existing(
+  table_name regclass,
+  business_id uuid,
+  parent_column name,
+  parents uuid[],
+  prefixes text[],
+  objects jsonb[]
+) returns uuid[]
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  matches uuid[];
+  problem text;
+begin
+  execute format($sql$
+    with given as (
+      select prefix, position, parent, (object ->> 'id')::uuid as id,
+        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+        coalesce(nullif(object -> 'available', 'null'), 'true') as available
+      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+    ),
+    stored_pair as (
+      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
+        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
+      from %1$s s
+      cross join lateral jsonb_each(s.external_ids) pair
+      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
+    ),
+    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+    rarest_pair as (
+      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+      from given g
+      cross join lateral jsonb_each(g.external_ids) pair
+      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+      order by g.position, s.frequency nulls first
+    ),
+    by_external_ids as (
+      select r.position,
+        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+      from rarest_pair r
+      join stored_pair s using (parent, key, value)
+      where s.external_ids @> r.external_ids
+      group by 1
+    ),
+    matched as (
+      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
+      from given g
+      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
+      left join by_external_ids e on e.position = g.position
+    ),
+    problems as (
+      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
+      union all
+      select max(position), format('%%s: names the same record as %%s',
+        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
+      from matched
+      where coalesce(ids[1], id) is not null or external_ids is not null
+      group by coalesce(ids[1], id),
+        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
+      having count(*) > 1
+    )
+    select
+      (select array_agg(ids[1] order by position) from matched),
+      (select text from problems order by position limit 1)
+  $sql$, table_name, parent_column)
+  into matches, problem
+  using parents, prefixes, objects, business_id;
+
+  if problem is not null then
+    perform internal.refuse(409, problem);
+  end if;
+  return coalesce(matches, '{}');
+end
+$$;
+
+comment on function internal.match_existing is
+  'The ids of the stored rows that given objects name by id or external_ids within their parents; null for new ones. Refuses (409) what is ambiguous.';
+
+grant execute on function internal.match_existing to business, operator;
+--! EndIncluded upsert/match_existing.sql
+--! Included upsert/upsert_rows.sql
+-- Inserts or updates rows of a table from JSON objects that carry their id: those of `known` are updated, the others are
+-- new. An id that is taken elsewhere is refused by the primary key (409).
+--   * a new row has the table's defaults where the object is silent
+--   * with patch, a known row keeps what the object does not name, and its JSON columns are merged by key;
+--     without, it becomes the object, with defaults for the rest
+--   * null for a column that cannot be null stands for its default
+--   * a row that stays as it is is not written
+create function internal.upsert_rows(table_name regclass, objects jsonb[], known uuid[], patch boolean) returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  columns record;
+begin
+  select
+    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
+    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
+    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
+    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
+    array_agg(attname) filter (where attnotnull) as not_null,
+    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
+    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+  into strict columns
+  from pg_catalog.pg_attribute a
+  cross join lateral (
+    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
+  left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
+
+  if known <> '{}' then
+    execute format(
+      $sql$
+        update %1$s stored set (%2$s) = row(%3$s)
+        from unnest($1) as given (object)
+        join %1$s before on before.id = (given.object ->> 'id')::uuid
+        cross join lateral jsonb_populate_record(
+          case when $3 then before else row(%4$s)::%1$s end,
+          (
+            select jsonb_object_agg(key, case
+              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
+            from jsonb_each(given.object)
+            where value <> 'null' or key <> all (%6$L)
+          )
+        ) after
+        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+      $sql$,
+      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
+      columns.stored_values
+    )
+    using objects, known, patch;
+  end if;
+
+  if cardinality(objects) > cardinality(known) then
+    execute format(
+      $sql$
+        insert into %1$s (%2$s)
+        select %3$s
+        from unnest($1) with ordinality as given (object, position)
+        cross join lateral jsonb_populate_record(
+          row(%4$s)::%1$s,
+          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
+        ) after
+        where (given.object ->> 'id')::uuid <> all ($2)
+        order by given.position
+      $sql$,
+      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+    )
+    using objects, known;
+  end if;
+end
+$$;
+
+comment on function internal.upsert_rows is
+  'Updates the known rows and inserts the others from JSON objects with ids; patch keeps what an object does not name. Rows that stay the same are not written.';
+
+grant execute on function internal.upsert_rows to business, operator;
+--! EndIncluded upsert/upsert_rows.sql
+--! Included upsert/find_one.sql
+-- The stored row of a business that a given object names: by id, else by the first natural key that a row has, else by
+-- external_ids (409 when several rows contain the pairs given). Null when it is new. A natural key with a null is none.
+create function internal.find_one(
+  table_name regclass,
+  business_id uuid,
+  object jsonb,
+  prefix text default '',
+  natural_keys jsonb default '[]'
+) returns uuid
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  matches uuid[];
+begin
+  if object ->> 'id' is not null then
+    execute format('select array_agg(id) from %s where business_id = $1 and id = $2', table_name)
+    into matches using business_id, (object ->> 'id')::uuid;
+  end if;
+
+  if matches is null then
+    execute coalesce(
+      (
+        select string_agg(format('(select array[id] from %s where business_id = $1 and %s)', table_name, condition), ' union all ')
+          || ' limit 1'
+        from jsonb_array_elements(natural_keys) as keys (natural_key)
+        cross join lateral (
+          select string_agg(format('%I = %L', key, value), ' and ') as condition from jsonb_each_text(natural_key)
+        ) c
+        where not natural_key @? '$.* ? (@ == null)'
+      ),
+      'select null::uuid[]'
+    )
+    into matches using business_id;
+  end if;
+
+  if matches is null and object -> 'external_ids' not in ('{}', 'null') then
+    execute format('select array_agg(id) from %s where business_id = $1 and external_ids @> $2', table_name)
+    into matches using business_id, object -> 'external_ids';
+    if cardinality(matches) > 1 then
+      perform internal.refuse(409, prefix || 'external_ids: match several records');
+    end if;
+  end if;
+  return matches[1];
+end
+$$;
+
+comment on function internal.find_one is
+  'The id of the stored row that a given object names by id, natural key or external_ids; null when it is new. Refuses (409) what is ambiguous.';
+
+grant execute on function internal.find_one to business, operator;
+--! EndIncluded upsert/find_one.sql
+--! Included upsert/match_items.sql
+-- The inventory items that lines name, by inventory_item_id or sku; null for a line that names none.
+-- Refuses (400) an item that the business does not have.
+create function internal.match_items(business_id uuid, prefixes text[], lines jsonb[]) returns uuid[]
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  items uuid[];
+  problem text;
+begin
+  select
+    array_agg(item.id order by l.position),
+    (array_agg(
+      l.prefix || case
+        when l.line ->> 'inventory_item_id' is not null
+          then format('inventory_item_id: no inventory item "%s"', l.line ->> 'inventory_item_id')
+        else format('sku: no inventory item "%s"', l.line ->> 'sku')
+      end
+      order by l.position
+    ) filter (where item.id is null and coalesce(l.line ->> 'inventory_item_id', l.line ->> 'sku') is not null))[1]
+  into items, problem
+  from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
+  left join api.inventory_items item
+    on item.business_id = match_items.business_id
+    and case
+      when l.line ->> 'inventory_item_id' is not null then item.id = (l.line ->> 'inventory_item_id')::uuid
+      else item.sku = l.line ->> 'sku'
+    end;
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+  return coalesce(items, '{}');
+end
+$$;
+
+comment on function internal.match_items is
+  'The inventory items that lines name by inventory_item_id or sku. Refuses (400) an item that the business does not have, by path.';
+
+grant execute on function internal.match_items to business, operator;
+--! EndIncluded upsert/match_items.sql
+--! Included catalog/upsert_address.sql
+-- An address inside an order, customer, location or shipment: the one it names by id or external_ids, else the one that is
+-- linked there now, else a new one. Null stays null.
+create function internal.upsert_address(business_id uuid, address jsonb, prefix text, linked uuid, patch boolean) returns uuid
+language plpgsql
+set search_path = ''
+as $$
+declare
+  known uuid;
+  address_id uuid;
+begin
+  if coalesce(address, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(array[prefix], array[address], 'api.addresses', '{}', '{}');
+  known := internal.find_one('api.addresses', business_id, address, prefix);
+  if known is null and address ->> 'id' is null then
+    known := linked;
+  end if;
+  address_id := coalesce(known, (address ->> 'id')::uuid, uuidv7());
+  perform internal.upsert_rows(
+    'api.addresses',
+    array[address || jsonb_build_object('id', address_id, 'business_id', business_id)],
+    array_remove(array[known], null),
+    patch
+  );
+  return address_id;
+end
+$$;
+
+comment on function internal.upsert_address is 'Creates or updates an address that another record carries, and returns its id.';
+
+grant execute on function internal.upsert_address to business, operator;
+--! EndIncluded catalog/upsert_address.sql
+--! Included catalog/upsert_location.sql
+-- A location inside a shipment: found by id, else by legacy_id, else by name; one with a new name is created.
+-- Refuses (400) an id or legacy_id that no location has.
+create function internal.upsert_location(business_id uuid, location jsonb, prefix text, patch boolean) returns uuid
+language plpgsql
+set search_path = ''
+as $$
+declare
+  found api.locations;
+  location_id uuid;
+  address_id uuid;
+begin
+  if coalesce(location, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
+
+  select l.* into found
+  from api.locations l
+  where l.business_id = upsert_location.business_id
+    and case
+      when location ->> 'id' is not null then l.id = (location ->> 'id')::uuid
+      when location ->> 'legacy_id' is not null then l.legacy_id = (location ->> 'legacy_id')::integer
+      else l.name = location ->> 'name'
+    end;
+  if found.id is null then
+    if location ->> 'id' is not null then
+      perform internal.refuse_input(format('%sid: no location "%s"', prefix, location ->> 'id'));
+    elsif location ->> 'name' is null then
+      perform internal.refuse_input(case
+        when location ->> 'legacy_id' is null then format('%sname: is required', prefix)
+        else format('%slegacy_id: no location "%s"', prefix, location ->> 'legacy_id')
+      end);
+    end if;
+  end if;
+
+  address_id := internal.upsert_address(business_id, location -> 'address', prefix || 'address.', found.address_id, patch);
+  location_id := coalesce(found.id, uuidv7());
+  perform internal.upsert_rows(
+    'api.locations',
+    array[
+      location - 'address'
+        || jsonb_strip_nulls(jsonb_build_object('id', location_id, 'business_id', business_id, 'address_id', address_id))
+    ],
+    array_remove(array[found.id], null),
+    true
+  );
+  return location_id;
+end
+$$;
+
+comment on function internal.upsert_location is
+  'Finds a location by id, legacy_id or name, or creates one of a new name, and returns its id. Refuses (400) an unknown id.';
+
+grant execute on function internal.upsert_location to business, operator;
+--! EndIncluded catalog/upsert_location.sql
+--! Included catalog/upsert_customer.sql
+-- A customer inside an order, with addresses: the one it names by id or external_ids, else the one of the order, else new.
+create function internal.upsert_customer(business_id uuid, customer jsonb, prefix text, linked uuid, patch boolean) returns uuid
+language plpgsql
+set search_path = ''
+as $$
+declare
+  known uuid;
+  customer_id uuid;
+  stored api.customers;
+begin
+  if coalesce(customer, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(
+    array[prefix], array[customer], 'api.customers', '{"billing_address": "object", "shipping_address": "object"}', '{}'
+  );
+  known := internal.find_one('api.customers', business_id, customer, prefix);
+  if known is null and customer ->> 'id' is null then
+    known := linked;
+  end if;
+  customer_id := coalesce(known, (customer ->> 'id')::uuid, uuidv7());
+  select c.* into stored from api.customers c where c.id = known;
+  perform internal.upsert_rows(
+    'api.customers',
+    array[
+      customer - '{billing_address, shipping_address}'::text[]
+        || jsonb_strip_nulls(jsonb_build_object(
+          'id', customer_id,
+          'business_id', business_id,
+          'billing_address_id', internal.upsert_address(
+            business_id, customer -> 'billing_address', prefix || 'billing_address.', stored.billing_address_id, patch),
+          'shipping_address_id', internal.upsert_address(
+            business_id, customer -> 'shipping_address', prefix || 'shipping_address.', stored.shipping_address_id, patch)
+        ))
+    ],
+    array_remove(array[known], null),
+    patch
+  );
+  return customer_id;
+end
+$$;
+
+comment on function internal.upsert_customer is 'Creates or updates a customer with addresses that an order carries, and returns its id.';
+
+grant execute on function internal.upsert_customer to business, operator;
+--! EndIncluded catalog/upsert_customer.sql
+
+-- inventory: the ledger and what follows from it
+--! Included inventory/inventory_adjustments.sql
+-- The ledger: the only way that inventory changes. One row per change of one status of one item at one location.
+create type api.inventory_status as enum (
+  'available_to_sell', 'committed', 'on_hold', 'on_order', 'reserve', 'incoming', 'unavailable'
+);
+comment on type api.inventory_status is 'What a quantity is: available_to_sell includes committed units.';
+
+create type api.adjustment_operation as enum ('ADJUST', 'SET');
+comment on type api.adjustment_operation is 'ADJUST adds a signed change, SET brings the quantity to a value.';
+
+create table api.inventory_adjustments (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  inventory_item_id uuid not null,
+  location_id uuid not null,
+  inventory_status api.inventory_status not null,
+  operation api.adjustment_operation not null default 'ADJUST',
+  quantity bigint not null,
+  quantity_after bigint not null,
+  cause_type text not null,
+  cause_id uuid,
+  memo text,
+  idempotency_key text,
+  effective_time timestamptz not null default now(),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id),
+  foreign key (business_id, location_id) references api.locations (business_id, id),
+  constraint committed_and_incoming_are_not_negative
+    check (inventory_status not in ('committed', 'incoming') or quantity_after >= 0),
+  constraint inventory_adjustments_idempotency_key unique (business_id, idempotency_key)
+);
+
+create index on api.inventory_adjustments (business_id, inventory_item_id, location_id);
+create index on api.inventory_adjustments (business_id, location_id);
+create index on api.inventory_adjustments (business_id, cause_id);
+
+comment on table api.inventory_adjustments is
+  'The inventory ledger, append-only: each entry is one change of one quantity. Current quantities (inventory_quantities) are the sums of these. Read only; write by rpc/adjust_inventory.';
+comment on column api.inventory_adjustments.id is 'Primary key; grows with time.';
+comment on column api.inventory_adjustments.business_id is 'Business that owns the stock.';
+comment on column api.inventory_adjustments.inventory_item_id is 'Item whose quantity changed.';
+comment on column api.inventory_adjustments.location_id is 'Location at which it changed.';
+comment on column api.inventory_adjustments.inventory_status is 'Which of the quantities changed.';
+comment on column api.inventory_adjustments.operation is 'ADJUST: the change was given; SET: the quantity to reach was given.';
+comment on column api.inventory_adjustments.quantity is 'The signed change in units, for SET too.';
+comment on column api.inventory_adjustments.quantity_after is 'The quantity in units after this entry.';
+comment on column api.inventory_adjustments.cause_type is
+  'What caused the entry: adjust_inventory, shipment, shipment_receipt, order_line_item or fulfillment.';
+comment on column api.inventory_adjustments.cause_id is 'Id of the record that caused the entry; null for adjust_inventory.';
+comment on column api.inventory_adjustments.memo is 'Why, in words.';
+comment on column api.inventory_adjustments.idempotency_key is 'Key that the caller gave so that a repetition changes nothing; unique in the business.';
+comment on column api.inventory_adjustments.effective_time is 'When the change took effect.';
+comment on column api.inventory_adjustments.creation_time is 'When the entry was written.';
+comment on column api.inventory_adjustments.update_time is 'Always null: entries never change.';
+
+call internal.seal_tenant_table('api.inventory_adjustments');
+grant select on api.inventory_adjustments to business, operator;
+--! EndIncluded inventory/inventory_adjustments.sql
+--! Included inventory/ledger_is_append_only.sql
+-- A ledger entry is never changed or removed, by anyone, the owner included: a mistake is mended by another entry.
+create function internal.ledger_is_append_only() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform internal.refuse(409, 'The inventory ledger is append-only: post a further adjustment instead');
+  return null;
+end
+$$;
+
+comment on function internal.ledger_is_append_only is 'Refuses (409) UPDATE, DELETE and TRUNCATE of the inventory ledger.';
+
+create trigger ledger_is_append_only before update or delete or truncate on api.inventory_adjustments
+  for each statement execute function internal.ledger_is_append_only();
+--! EndIncluded inventory/ledger_is_append_only.sql
+--! Included inventory/inventory_levels.sql
+-- Current quantities, one row per item and location, kept by quantities_follow_the_ledger.sql. Served as inventory_quantities.
+create table internal.inventory_levels (
+  business_id uuid not null,
+  location_id uuid not null,
+  inventory_item_id uuid not null,
+  available_to_sell bigint not null default 0,
+  committed bigint not null default 0 constraint committed_is_not_negative check (committed >= 0),
+  on_hold bigint not null default 0,
+  on_order bigint not null default 0,
+  reserve bigint not null default 0,
+  incoming bigint not null default 0 constraint incoming_is_not_negative check (incoming >= 0),
+  unavailable bigint not null default 0,
+  primary key (business_id, location_id, inventory_item_id),
+  foreign key (business_id, location_id) references api.locations (business_id, id) on delete cascade,
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id) on delete cascade
+) with (fillfactor = 70);
+
+create index on internal.inventory_levels (business_id, inventory_item_id);
+
+comment on table internal.inventory_levels is 'Current quantities per item and location: the sums of the ledger, kept by a trigger.';
+
+alter table internal.inventory_levels replica identity using index inventory_levels_pkey;
+alter table internal.inventory_levels enable row level security, force row level security;
+create policy own_business on internal.inventory_levels to business using (business_id = (select internal.business_id()));
+create policy every_business on internal.inventory_levels to operator, current_user using (true);
+
+grant select on internal.inventory_levels to business, operator;
+--! EndIncluded inventory/inventory_levels.sql
+--! Included inventory/inventory_quantities.sql
+-- Current quantities per item and location (interface 2.8). Two are derived and stored nowhere:
+-- on_hand is what lies there, available_to_promise what may still be sold.
+create view api.inventory_quantities with (security_invoker = true) as
+select
+  level.business_id,
+  level.inventory_item_id,
+  level.location_id,
+  level.available_to_sell,
+  level.committed,
+  level.available_to_sell + level.on_hold + level.unavailable as on_hand,
+  level.on_hold,
+  level.on_order,
+  level.reserve,
+  level.incoming,
+  level.unavailable,
+  level.available_to_sell - level.committed - level.reserve as available_to_promise,
+  item.sku,
+  item.title,
+  location.name as location,
+  location.legacy_id as location_legacy_id,
+  item.legacy_id as inventory_item_legacy_id
+from internal.inventory_levels as level
+join api.inventory_items as item on item.business_id = level.business_id and item.id = level.inventory_item_id
+join api.locations as location on location.business_id = level.business_id and location.id = level.location_id;
+
+comment on view api.inventory_quantities is 'Current quantities per inventory item and location, in units. Read only; the sums of inventory_adjustments.';
+comment on column api.inventory_quantities.business_id is 'Business that owns the stock.';
+comment on column api.inventory_quantities.inventory_item_id is 'Inventory item.';
+comment on column api.inventory_quantities.location_id is 'Location.';
+comment on column api.inventory_quantities.available_to_sell is 'Units in sellable condition, committed ones included.';
+comment on column api.inventory_quantities.committed is 'Units promised to orders and fulfillments; never below 0.';
+comment on column api.inventory_quantities.on_hand is 'Units that are there: available_to_sell + on_hold + unavailable.';
+comment on column api.inventory_quantities.on_hold is 'Units held back.';
+comment on column api.inventory_quantities.on_order is 'Units ordered from suppliers.';
+comment on column api.inventory_quantities.reserve is 'Units reserved.';
+comment on column api.inventory_quantities.incoming is 'Units on their way here in shipments; never below 0.';
+comment on column api.inventory_quantities.unavailable is 'Units that are there but not in usable condition.';
+comment on column api.inventory_quantities.available_to_promise is 'Units that may still be sold: available_to_sell − committed − reserve.';
+comment on column api.inventory_quantities.sku is 'SKU of the item.';
+comment on column api.inventory_quantities.title is 'Title of the item.';
+comment on column api.inventory_quantities.location is 'Name of the location.';
+comment on column api.inventory_quantities.location_legacy_id is 'Number of the location in an earlier system.';
+comment on column api.inventory_quantities.inventory_item_legacy_id is 'Number of the item in an earlier system.';
+
+grant select on api.inventory_quantities to business, operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.inventory_quantities for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded inventory/inventory_quantities.sql
+--! Included inventory/quantities_follow_the_ledger.sql
+-- Current quantities are the sums of the ledger: whatever is inserted there is added here, in the same statement.
+create function internal.quantities_follow_the_ledger() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  insert into internal.inventory_levels (business_id, location_id, inventory_item_id)
+  select distinct e.business_id, e.location_id, e.inventory_item_id
+  from new_entries e
+  left join internal.inventory_levels l using (business_id, location_id, inventory_item_id)
+  where l.business_id is null
+  order by 1, 2, 3
+  on conflict do nothing;
+
+  update internal.inventory_levels l set
+    available_to_sell = l.available_to_sell + change.available_to_sell,
+    committed = l.committed + change.committed,
+    on_hold = l.on_hold + change.on_hold,
+    on_order = l.on_order + change.on_order,
+    reserve = l.reserve + change.reserve,
+    incoming = l.incoming + change.incoming,
+    unavailable = l.unavailable + change.unavailable
+  from (
+    select
+      business_id, location_id, inventory_item_id,
+      coalesce(sum(quantity) filter (where inventory_status = 'available_to_sell'), 0) as available_to_sell,
+      coalesce(sum(quantity) filter (where inventory_status = 'committed'), 0) as committed,
+      coalesce(sum(quantity) filter (where inventory_status = 'on_hold'), 0) as on_hold,
+      coalesce(sum(quantity) filter (where inventory_status = 'on_order'), 0) as on_order,
+      coalesce(sum(quantity) filter (where inventory_status = 'reserve'), 0) as reserve,
+      coalesce(sum(quantity) filter (where inventory_status = 'incoming'), 0) as incoming,
+      coalesce(sum(quantity) filter (where inventory_status = 'unavailable'), 0) as unavailable
+    from new_entries
+    group by business_id, location_id, inventory_item_id
+  ) change
+  where (l.business_id, l.location_id, l.inventory_item_id)
+    = (change.business_id, change.location_id, change.inventory_item_id);
+
+  return null;
+end
+$$;
+
+comment on function internal.quantities_follow_the_ledger is 'Adds new ledger entries to the current quantities.';
+
+create trigger quantities_follow_the_ledger after insert on api.inventory_adjustments
+  referencing new table as new_entries
+  for each statement execute function internal.quantities_follow_the_ledger();
+--! EndIncluded inventory/quantities_follow_the_ledger.sql
+--! Included inventory/ledger_entry.sql
+-- What writers of the ledger hand to internal.post_to_ledger.
+create type internal.ledger_entry as (
+  business_id uuid,
+  location_id uuid,
+  inventory_item_id uuid,
+  inventory_status api.inventory_status,
+  operation api.adjustment_operation,
+  quantity bigint,
+  cause_type text,
+  cause_id uuid,
+  memo text,
+  idempotency_key text
+);
+
+comment on type internal.ledger_entry is 'An entry to post: quantity is the signed change for ADJUST, the quantity to reach for SET.';
+--! EndIncluded inventory/ledger_entry.sql
+--! Included inventory/lock_levels.sql
+-- Locks current quantities in (location, item) order, the one order that keeps writers from deadlocking.
+create function internal.lock_levels(entries internal.ledger_entry[]) returns void
+language sql
+set search_path = ''
+as $$
+  select from internal.inventory_levels
+  where (business_id, location_id, inventory_item_id) in (
+    select business_id, location_id, inventory_item_id from unnest(entries)
+  )
+  order by business_id, location_id, inventory_item_id
+  for no key update
+$$;
+
+comment on function internal.lock_levels is 'Locks the current quantities that ledger entries will change.';
+--! EndIncluded inventory/lock_levels.sql
+--! Included inventory/post_to_ledger.sql
+-- Posts entries to the ledger, all in one statement. Every writer of the ledger goes through here.
+--   * the rows of current quantities are locked in (location, item) order first, so that no two writers deadlock
+--   * quantity_after is counted from what the lock shows, entry by entry in the order given
+--   * committed and incoming do not go below 0: an entry that a record causes takes what is there and is not written
+--     when that is nothing; one of adjust_inventory is refused by the constraint
+--     committed_and_incoming_are_not_negative (400)
+create function internal.post_to_ledger(entries internal.ledger_entry[]) returns setof api.inventory_adjustments
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  -- missing rows before any lock: a writer that waits for another's new row must hold nothing
+  insert into internal.inventory_levels (business_id, location_id, inventory_item_id)
+  select distinct e.business_id, e.location_id, e.inventory_item_id
+  from unnest(entries) e
+  where not exists (
+    select from internal.inventory_levels l
+    where (l.business_id, l.location_id, l.inventory_item_id) = (e.business_id, e.location_id, e.inventory_item_id)
+  )
+  order by 1, 2, 3
+  on conflict do nothing;
+  perform internal.lock_levels(entries);
+
+  return query
+  with entry as (
+    select
+      e.*,
+      case e.inventory_status
+        when 'available_to_sell' then l.available_to_sell
+        when 'committed' then l.committed
+        when 'on_hold' then l.on_hold
+        when 'on_order' then l.on_order
+        when 'reserve' then l.reserve
+        when 'incoming' then l.incoming
+        when 'unavailable' then l.unavailable
+      end as quantity_before,
+      e.cause_id is not null and e.inventory_status in ('committed', 'incoming') as stops_at_zero,
+      count(*) filter (where e.operation = 'SET') over same_quantity as set_number
+    from unnest(entries) with ordinality as e (
+      business_id, location_id, inventory_item_id, inventory_status, operation, quantity,
+      cause_type, cause_id, memo, idempotency_key, position
+    )
+    join internal.inventory_levels l using (business_id, location_id, inventory_item_id)
+    window same_quantity as (
+      partition by e.business_id, e.location_id, e.inventory_item_id, e.inventory_status order by e.position
+    )
+  ),
+  summed as (
+    select
+      *,
+      case when set_number = 0 then quantity_before else 0 end + sum(quantity) over since_set as running_sum
+    from entry
+    window since_set as (
+      partition by business_id, location_id, inventory_item_id, inventory_status, set_number order by position
+    )
+  ),
+  -- a running sum that stops at zero is lifted by how far it has been below so far
+  lifted as (
+    select
+      *,
+      (running_sum + case when stops_at_zero then greatest(0, max(-running_sum) over since_set) else 0 end)::bigint
+        as quantity_after
+    from summed
+    window since_set as (
+      partition by business_id, location_id, inventory_item_id, inventory_status, set_number order by position
+    )
+  ),
+  changed as (
+    select
+      *,
+      quantity_after - lag(quantity_after, 1, quantity_before) over (
+        partition by business_id, location_id, inventory_item_id, inventory_status order by position
+      ) as change
+    from lifted
+  )
+  insert into api.inventory_adjustments (
+    business_id, inventory_item_id, location_id, inventory_status, operation, quantity, quantity_after,
+    cause_type, cause_id, memo, idempotency_key
+  )
+  select
+    business_id, inventory_item_id, location_id, inventory_status, operation, change, quantity_after,
+    cause_type, cause_id, memo, idempotency_key
+  from changed
+  where change <> 0 or cause_id is null
+  order by position
+  returning *;
+end
+$$;
+
+comment on function internal.post_to_ledger is
+  'Posts entries to the inventory ledger and returns the rows written. The only writer of the ledger.';
+--! EndIncluded inventory/post_to_ledger.sql
+--! Included inventory/adjust_inventory.sql
+-- Adjusts inventory by hand: all or nothing. An idempotent_key of the business that was used before changes nothing and
+-- counts as a duplicate; used for anything else it is refused (409).
+create function api.adjust_inventory(business_id uuid, adjustments jsonb) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  given jsonb[];
+  problem text;
+  items uuid[];
+  duplicates bigint;
+  fresh internal.ledger_entry[];
+  written api.inventory_adjustments[];
+begin
+  perform internal.require_business(business_id);
+  if jsonb_typeof(adjustments) is distinct from 'array' then
+    perform internal.refuse_input('adjustments: must be an array');
+  end if;
+  given := array(select value from jsonb_array_elements(adjustments));
+  perform internal.check_input(
+    array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n),
+    given,
+    null,
+    '{"sku": "text", "inventory_item_id": "uuid", "location_id": "uuid", "inventory_status": "api.inventory_status",
+      "operation": "api.adjustment_operation", "quantity": "bigint", "memo": "text", "idempotent_key": "text"}',
+    '{location_id, inventory_status, operation, quantity}'
+  );
+
+  select
+    array_agg(item.id order by a.position),
+    (array_agg(
+      format('adjustments[%s].', a.position - 1) || case
+        when item.id is not null then format('location_id: no location "%s"', a.value ->> 'location_id')
+        when a.value ->> 'inventory_item_id' is not null
+          then format('inventory_item_id: no inventory item "%s"', a.value ->> 'inventory_item_id')
+        when a.value ->> 'sku' is not null then format('sku: no inventory item "%s"', a.value ->> 'sku')
+        else 'sku: is required'
+      end
+      order by a.position
+    ) filter (where item.id is null or location.id is null))[1]
+  into items, problem
+  from unnest(given) with ordinality as a (value, position)
+  left join api.inventory_items item
+    on item.business_id = adjust_inventory.business_id
+    and case when a.value ->> 'inventory_item_id' is not null
+      then item.id = (a.value ->> 'inventory_item_id')::uuid
+      else item.sku = a.value ->> 'sku'
+    end
+  left join api.locations location
+    on location.business_id = adjust_inventory.business_id and location.id = (a.value ->> 'location_id')::uuid;
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+
+  perform pg_advisory_xact_lock(key) from (
+    select distinct hashtextextended(adjust_inventory.business_id || (value ->> 'idempotent_key'), 0) as key
+    from unnest(given) as a (value)
+    where value ->> 'idempotent_key' is not null
+    order by 1
+  ) keys;
+
+  with wanted as (
+    select
+      a.position,
+      (
+        adjust_inventory.business_id, (a.value ->> 'location_id')::uuid, a.item,
+        a.value ->> 'inventory_status', a.value ->> 'operation', (a.value ->> 'quantity')::bigint,
+        'adjust_inventory', null, a.value ->> 'memo', a.value ->> 'idempotent_key'
+      )::internal.ledger_entry as entry,
+      row_number() over (partition by a.value ->> 'idempotent_key' order by a.position) as repetition
+    from unnest(given, items) with ordinality as a (value, item, position)
+  ),
+  compared as (
+    select
+      w.position, w.entry, w.repetition,
+      coalesce(
+        (
+          select (l.business_id, l.location_id, l.inventory_item_id, l.inventory_status, l.operation,
+            case l.operation when 'SET' then l.quantity_after else l.quantity end,
+            'adjust_inventory', null, l.memo, l.idempotency_key)::internal.ledger_entry
+          from api.inventory_adjustments l
+          where l.business_id = adjust_inventory.business_id and l.idempotency_key = (w.entry).idempotency_key
+        ),
+        case when w.repetition > 1 and (w.entry).idempotency_key is not null then first.entry end
+      ) as used_for
+    from wanted w
+    left join wanted first on (first.entry).idempotency_key = (w.entry).idempotency_key and first.repetition = 1
+  )
+  select
+    array_agg(entry order by position) filter (where used_for is null),
+    count(*) filter (where not used_for is null),
+    min(format('adjustments[%s].idempotent_key: "%s" was used for another adjustment', position - 1, (entry).idempotency_key))
+      filter (where not used_for is null and used_for is distinct from entry)
+  into fresh, duplicates, problem
+  from compared;
+  if problem is not null then
+    perform internal.refuse(409, problem);
+  end if;
+
+  written := array(select posted from internal.post_to_ledger(coalesce(fresh, '{}')) as posted);
+
+  return (
+    select jsonb_build_object(
+      'adjusted', count(*) filter (where operation = 'ADJUST'),
+      'set', count(*) filter (where operation = 'SET'),
+      'duplicates', duplicates,
+      'adjustments', coalesce(jsonb_agg(to_jsonb(w) - 'position' order by position), '[]')
+    )
+    from unnest(written) with ordinality as w (
+      id, business_id, inventory_item_id, location_id, inventory_status, operation, quantity, quantity_after,
+      cause_type, cause_id, memo, idempotency_key, effective_time, creation_time, update_time, position
+    )
+  );
+end
+$$;
+
+comment on function api.adjust_inventory is
+  'Adjusts inventory: {business_id, adjustments: [{sku or inventory_item_id, location_id, inventory_status, operation: ADJUST | SET, quantity, memo, idempotent_key}]} '
+  'gives {adjusted, set, duplicates, adjustments: [ledger entries written]}. All or nothing: 400 naming the field when one cannot be made. '
+  'A repeated idempotent_key changes nothing and counts as a duplicate; the same key with other content is refused (409).';
+
+grant execute on function api.adjust_inventory to business, operator;
+--! EndIncluded inventory/adjust_inventory.sql
+--! Included inventory/commitments.sql
+-- What lines of orders and fulfillments hold committed, and have shipped, where. Kept by internal.keep_commitments, so that
+-- whatever happens to a line, exactly what it holds is released, and what it ships leaves once.
+create table internal.commitments (
+  line_id uuid primary key,
+  business_id uuid not null references api.businesses,
+  location_id uuid not null,
+  inventory_item_id uuid not null,
+  committed bigint not null check (committed >= 0),
+  shipped bigint not null check (shipped >= 0),
+  cause_type text not null,
+  cause_id uuid not null,
+  unique (business_id, line_id),
+  foreign key (business_id, location_id) references api.locations (business_id, id),
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id)
+);
+
+create index on internal.commitments (business_id, location_id);
+create index on internal.commitments (business_id, inventory_item_id);
+
+comment on table internal.commitments is
+  'Units that lines of orders (at the virtual location of their channel) and of fulfillments hold committed, and have shipped.';
+
+alter table internal.commitments replica identity using index commitments_business_id_line_id_key;
+alter table internal.commitments enable row level security, force row level security;
+create policy every_business on internal.commitments to current_user using (true);
+--! EndIncluded inventory/commitments.sql
+--! Included inventory/keep_commitments.sql
+-- Brings what lines hold committed, and have shipped, to what is wanted now, and posts the differences to the ledger:
+-- committed by the change, available_to_sell by minus what ships anew. A line that nothing is wanted of releases what it holds.
+create function internal.keep_commitments(lines uuid[], wanted internal.commitments[]) returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  entries internal.ledger_entry[];
+begin
+  with held as (
+    select * from internal.commitments where line_id = any (lines) order by line_id for update
+  ),
+  next as (
+    select * from unnest(wanted)
+  ),
+  change as (
+    select h.business_id, h.location_id, h.inventory_item_id, 'committed' as status,
+      case when (h.location_id, h.inventory_item_id) = (n.location_id, n.inventory_item_id) then n.committed else 0 end
+        - h.committed as quantity,
+      h.cause_type, h.cause_id, h.line_id
+    from held h
+    left join next n using (line_id)
+    union all
+    select n.business_id, n.location_id, n.inventory_item_id, 'committed', n.committed, n.cause_type, n.cause_id, n.line_id
+    from next n
+    left join held h using (line_id)
+    where (h.location_id, h.inventory_item_id) is distinct from (n.location_id, n.inventory_item_id)
+    union all
+    select n.business_id, n.location_id, n.inventory_item_id, 'available_to_sell', coalesce(h.shipped, 0) - n.shipped,
+      n.cause_type, n.cause_id, n.line_id
+    from next n
+    left join held h using (line_id)
+  ),
+  kept as (
+    insert into internal.commitments as c
+    select * from next order by line_id
+    on conflict (line_id) do update set
+      location_id = excluded.location_id, inventory_item_id = excluded.inventory_item_id,
+      committed = excluded.committed, shipped = excluded.shipped
+    where (c.location_id, c.inventory_item_id, c.committed, c.shipped)
+      <> (excluded.location_id, excluded.inventory_item_id, excluded.committed, excluded.shipped)
+  ),
+  released as (
+    delete from internal.commitments
+    where line_id in (select line_id from held except select line_id from next)
+  )
+  select array_agg(
+    (
+      business_id, location_id, inventory_item_id, status, 'ADJUST', quantity, cause_type, cause_id, null, null
+    )::internal.ledger_entry
+    order by cause_id, line_id, status
+  )
+  into entries
+  from change
+  where quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+end
+$$;
+
+comment on function internal.keep_commitments is
+  'Brings what lines hold committed and have shipped to what is wanted, and posts the differences to the ledger.';
+--! EndIncluded inventory/keep_commitments.sql
+--! Included inventory/verify_inventory.sql
+-- Shows where current quantities and the ledger disagree: never, or something is broken.
+create function internal.verify_all_inventory(only_business uuid default null)
+returns table (
+  business_id uuid, location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status,
+  ledger_quantity bigint, current_quantity bigint
+)
+language sql stable
+security definer set search_path = ''
+as $$
+  with ledger as (
+    select l.business_id, l.location_id, l.inventory_item_id, l.inventory_status, sum(l.quantity)::bigint as quantity
+    from api.inventory_adjustments l
+    where only_business is null or l.business_id = only_business
+    group by 1, 2, 3, 4
+  ),
+  levels as (
+    select l.business_id, l.location_id, l.inventory_item_id, status.inventory_status, status.quantity
+    from internal.inventory_levels l
+    cross join lateral (values
+      ('available_to_sell'::api.inventory_status, l.available_to_sell), ('committed', l.committed),
+      ('on_hold', l.on_hold), ('on_order', l.on_order), ('reserve', l.reserve), ('incoming', l.incoming),
+      ('unavailable', l.unavailable)
+    ) as status (inventory_status, quantity)
+    where only_business is null or l.business_id = only_business
+  )
+  select
+    business_id, location_id, inventory_item_id, inventory_status,
+    coalesce(ledger.quantity, 0), coalesce(levels.quantity, 0)
+  from ledger
+  full join levels using (business_id, location_id, inventory_item_id, inventory_status)
+  where coalesce(ledger.quantity, 0) <> coalesce(levels.quantity, 0)
+$$;
+
+comment on function internal.verify_all_inventory is
+  'The quantities that differ from the sum of their ledger entries, of one business or of all: always none.';
+
+create function api.verify_inventory(business_id uuid)
+returns table (
+  location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status,
+  ledger_quantity bigint, current_quantity bigint
+)
+language plpgsql stable
+security definer set search_path = ''
+as $$
+#variable_conflict use_column
+begin
+  perform internal.require_business(verify_inventory.business_id);
+  return query
+    select v.location_id, v.inventory_item_id, v.inventory_status, v.ledger_quantity, v.current_quantity
+    from internal.verify_all_inventory(verify_inventory.business_id) v;
+end
+$$;
+
+comment on function api.verify_inventory is
+  'The quantities of a business that differ from the sum of their ledger entries: always []. Anything else is a defect: report it.';
+
+grant execute on function api.verify_inventory to business, operator;
+--! EndIncluded inventory/verify_inventory.sql
+
+-- orders
+--! Included orders/orders.sql
+-- A request of items being purchased, sold or transferred. Its status belongs to the clients.
+create type api.order_status as enum ('open', 'in_progress', 'closed', 'canceled', 'pending', 'hold');
+comment on type api.order_status is 'Where an order stands; set by clients. Units stay committed while it is open, in_progress, pending or hold.';
+
+create type api.order_type as enum ('sales_order', 'purchase_order', 'stock_transfer_order');
+comment on type api.order_type is 'Whether items are sold, purchased or moved between own locations.';
+
+create table api.orders (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  channel_id uuid,
+  customer_id uuid,
+  billing_address_id uuid,
+  address_from_id uuid,
+  address_to_id uuid,
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  channel_order_id text,
+  status api.order_status not null default 'open',
+  order_type api.order_type not null default 'sales_order',
+  purchase_order_number text,
+  currency_code text references api.currencies,
+  subtotal_price integer,
+  total_price integer,
+  total_shipping_price integer,
+  total_shipping_tax integer,
+  total_tax integer,
+  total_grams numeric,
+  purchased_time timestamptz,
+  canceled_time timestamptz,
+  ships_by_time timestamptz,
+  canceled_reason text,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, channel_id, channel_order_id),
+  unique (business_id, purchase_order_number),
+  foreign key (business_id, channel_id) references api.channels (business_id, id),
+  foreign key (business_id, customer_id) references api.customers (business_id, id),
+  foreign key (business_id, billing_address_id) references api.addresses (business_id, id),
+  foreign key (business_id, address_from_id) references api.addresses (business_id, id),
+  foreign key (business_id, address_to_id) references api.addresses (business_id, id)
+);
+
+create index on api.orders (business_id, creation_time desc);
+create index on api.orders (business_id, customer_id);
+create index on api.orders (business_id, billing_address_id);
+create index on api.orders (business_id, address_from_id);
+create index on api.orders (business_id, address_to_id);
+create index on api.orders (currency_code);
+create index on api.orders using gin (external_ids jsonb_path_ops);
+
+comment on table api.orders is
+  'A request of items being purchased, sold or transferred.';
+comment on column api.orders.id is 'Primary key.';
+comment on column api.orders.business_id is 'Business that owns the record.';
+comment on column api.orders.channel_id is 'Channel that the order was placed on.';
+comment on column api.orders.customer_id is 'Customer who placed the order.';
+comment on column api.orders.billing_address_id is 'Address to bill.';
+comment on column api.orders.address_from_id is 'Address that the goods come from.';
+comment on column api.orders.address_to_id is 'Address that the goods go to.';
+comment on column api.orders.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.orders.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.orders.channel_order_id is 'The channel''s id of the order; unique within a channel.';
+comment on column api.orders.status is 'open, in_progress, closed, canceled, pending or hold. Set by clients; a refusal by a warehouse sets hold.';
+comment on column api.orders.order_type is 'sales_order, purchase_order or stock_transfer_order.';
+comment on column api.orders.purchase_order_number is 'The business''s number of the order; unique within a business.';
+comment on column api.orders.currency_code is 'Currency of the prices, ISO 4217.';
+comment on column api.orders.subtotal_price is 'Price of the lines, in minor units of the currency.';
+comment on column api.orders.total_price is 'Price of all, in minor units.';
+comment on column api.orders.total_shipping_price is 'Price of shipping, in minor units.';
+comment on column api.orders.total_shipping_tax is 'Tax on shipping, in minor units.';
+comment on column api.orders.total_tax is 'Tax, in minor units.';
+comment on column api.orders.total_grams is 'Weight in grams.';
+comment on column api.orders.purchased_time is 'When the order was placed.';
+comment on column api.orders.canceled_time is 'When the order was canceled.';
+comment on column api.orders.ships_by_time is 'Time by which the order must ship.';
+comment on column api.orders.canceled_reason is 'Why the order was canceled.';
+comment on column api.orders.creation_time is 'When the record was created.';
+comment on column api.orders.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.orders');
+grant select, insert, update, delete on api.orders to business, operator;
+--! EndIncluded orders/orders.sql
+--! Included orders/order_line_items.sql
+-- The lines of an order.
+create table api.order_line_items (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  order_id uuid not null,
+  inventory_item_id uuid,
+  quantity integer not null check (quantity >= 0),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  upc text,
+  vendor text,
+  grams numeric,
+  price integer,
+  shipping_method text,
+  shipping_price integer,
+  shipping_tax integer,
+  presale_quantity integer,
+  reserve_quantity integer,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, order_id) references api.orders (business_id, id) on delete cascade,
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id)
+);
+
+create index on api.order_line_items (business_id, order_id);
+create index on api.order_line_items (business_id, inventory_item_id);
+
+comment on table api.order_line_items is
+  'A line item in an order. Its units are committed at the virtual location of the order''s channel while the order is active.';
+comment on column api.order_line_items.id is 'Primary key.';
+comment on column api.order_line_items.business_id is 'Business that owns the record.';
+comment on column api.order_line_items.order_id is 'Order that the line belongs to.';
+comment on column api.order_line_items.inventory_item_id is 'Inventory item ordered; null while it is not known.';
+comment on column api.order_line_items.quantity is 'Units ordered.';
+comment on column api.order_line_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.order_line_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.order_line_items.upc is 'Universal product code.';
+comment on column api.order_line_items.vendor is 'Vendor of the item.';
+comment on column api.order_line_items.grams is 'Weight in grams.';
+comment on column api.order_line_items.price is 'Price of a unit, in minor units of the order''s currency.';
+comment on column api.order_line_items.shipping_method is 'How the line is to be shipped.';
+comment on column api.order_line_items.shipping_price is 'Price of shipping the line, in minor units.';
+comment on column api.order_line_items.shipping_tax is 'Tax on shipping the line, in minor units.';
+comment on column api.order_line_items.presale_quantity is 'Units sold before they are in stock.';
+comment on column api.order_line_items.reserve_quantity is 'Units to hold in reserve.';
+comment on column api.order_line_items.creation_time is 'When the record was created.';
+comment on column api.order_line_items.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.order_line_items');
+grant select, insert, update, delete on api.order_line_items to business, operator;
+--! EndIncluded orders/order_line_items.sql
+--! Included orders/order_activities.sql
+-- What happened to an order, for people to read. Append-only.
+create type api.activity_result as enum ('SUCCESS', 'WARNING', 'ERROR', 'UNCHANGED');
+comment on type api.activity_result is 'How an activity ended.';
+
+create table api.order_activities (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  order_id uuid not null,
+  fulfillment_id uuid,
+  title text not null check (title <> ''),
+  description text,
+  operation text,
+  result api.activity_result not null,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, order_id) references api.orders (business_id, id)
+);
+
+create index on api.order_activities (business_id, order_id);
+
+comment on table api.order_activities is
+  'What happened to an order, for people to read. Append-only: rows are added, never changed.';
+comment on column api.order_activities.id is 'Primary key.';
+comment on column api.order_activities.business_id is 'Business that owns the record.';
+comment on column api.order_activities.order_id is 'Order that it happened to.';
+comment on column api.order_activities.fulfillment_id is 'Fulfillment that it was about, which may be gone since.';
+comment on column api.order_activities.title is 'What happened, for example 3PL Failure.';
+comment on column api.order_activities.description is 'More about it, for example what a warehouse answered.';
+comment on column api.order_activities.operation is 'What was being done.';
+comment on column api.order_activities.result is 'SUCCESS, WARNING, ERROR or UNCHANGED.';
+comment on column api.order_activities.creation_time is 'When the record was created.';
+comment on column api.order_activities.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.order_activities');
+grant select, insert on api.order_activities to business, operator;
+--! EndIncluded orders/order_activities.sql
+--! Included orders/order_lines_commit_inventory.sql
+-- Units of a sales order are committed at the virtual location of its channel while the order is open, in_progress, pending
+-- or hold (decisions, section 3). The commitment follows quantity, item, channel and status; what has not shipped is
+-- released when the order is closed or canceled, or the line removed.
+create function internal.commit_order_lines(lines uuid[]) returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
+  perform from api.orders o
+  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  order by o.id
+  for no key update;
+  perform from api.channels channel
+  where channel.id in (
+    select o.channel_id
+    from api.order_line_items l
+    join api.orders o on o.business_id = l.business_id and o.id = l.order_id
+    where l.id = any (lines)
+  )
+  order by channel.id
+  for share;
+
+  perform internal.keep_commitments(lines, array(
+    select (
+      l.id, l.business_id, channel.location_id, l.inventory_item_id,
+      case when o.status in ('open', 'in_progress', 'pending', 'hold')
+        then greatest(0, l.quantity - coalesce(held.shipped, 0)) else 0 end,
+      coalesce(held.shipped, 0), 'order_line_item', l.id
+    )::internal.commitments
+    from api.order_line_items l
+    join api.orders o on o.business_id = l.business_id and o.id = l.order_id
+    join api.channels channel on channel.business_id = o.business_id and channel.id = o.channel_id
+    left join internal.commitments held on held.line_id = l.id
+    where l.id = any (lines)
+      and o.order_type = 'sales_order' and channel.location_id is not null and l.inventory_item_id is not null
+  ));
+end
+$$;
+
+comment on function internal.commit_order_lines is
+  'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
+
+create function internal.order_lines_commit_inventory() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  lines uuid[];
+begin
+  if tg_op = 'INSERT' then
+    lines := array(select id from new_lines);
+  elsif tg_op = 'DELETE' then
+    lines := array(select id from old_lines);
+  else
+    lines := array(
+      select after.id
+      from old_lines before
+      join new_lines after using (id)
+      where (before.order_id, before.inventory_item_id, before.quantity)
+        is distinct from (after.order_id, after.inventory_item_id, after.quantity)
+    );
+  end if;
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.order_lines_commit_inventory is 'Commits or releases the units of order lines that are added, changed or removed.';
+
+create trigger order_lines_commit_inventory_on_insert after insert on api.order_line_items
+  referencing new table as new_lines
+  for each statement execute function internal.order_lines_commit_inventory();
+create trigger order_lines_commit_inventory_on_update after update on api.order_line_items
+  referencing old table as old_lines new table as new_lines
+  for each statement execute function internal.order_lines_commit_inventory();
+create trigger order_lines_commit_inventory_on_delete after delete on api.order_line_items
+  referencing old table as old_lines
+  for each statement execute function internal.order_lines_commit_inventory();
+
+create function internal.orders_commit_inventory() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  lines uuid[] := array(
+    select l.id
+    from old_orders before
+    join new_orders after using (id)
+    join api.order_line_items l on l.business_id = after.business_id and l.order_id = after.id
+    where (before.status, before.order_type, before.channel_id)
+      is distinct from (after.status, after.order_type, after.channel_id)
+  );
+begin
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.orders_commit_inventory is 'Commits or releases the units of orders whose status, type or channel changes.';
+
+create trigger orders_commit_inventory after update on api.orders
+  referencing old table as old_orders new table as new_orders
+  for each statement execute function internal.orders_commit_inventory();
+
+create function internal.channels_commit_inventory() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  lines uuid[] := array(
+    select l.id
+    from old_channels before
+    join new_channels after using (id)
+    join api.orders o on o.business_id = after.business_id and o.channel_id = after.id
+    join api.order_line_items l on l.business_id = o.business_id and l.order_id = o.id
+    where before.location_id is distinct from after.location_id
+      and o.status in ('open', 'in_progress', 'pending', 'hold')
+  );
+begin
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.channels_commit_inventory is 'Moves the commitments of a channel''s active orders when its virtual location changes.';
+
+create trigger channels_commit_inventory after update on api.channels
+  referencing old table as old_channels new table as new_channels
+  for each statement execute function internal.channels_commit_inventory();
+--! EndIncluded orders/order_lines_commit_inventory.sql
+--! Included orders/find_order.sql
+-- The order that a number means: its purchase_order_number or channel_order_id.
+-- Refuses (400) a number that no order has, (409) one that several have.
+create function internal.find_order(business_id uuid, order_number text, path text) returns uuid
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  orders uuid[] := array(
+    select o.id from api.orders o
+    where o.business_id = find_order.business_id and o.purchase_order_number = order_number
+    union
+    select o.id from api.orders o
+    where o.business_id = find_order.business_id and o.channel_order_id = order_number
+  );
+begin
+  if cardinality(orders) = 0 then
+    perform internal.refuse_input(format('%s: no order "%s"', path, order_number));
+  elsif cardinality(orders) > 1 then
+    perform internal.refuse(409, format('%s: several orders are "%s"', path, order_number));
+  end if;
+  return orders[1];
+end
+$$;
+
+comment on function internal.find_order is
+  'The order whose purchase_order_number or channel_order_id is given. Refuses none (400) and several (409).';
+
+grant execute on function internal.find_order to business, operator;
+--! EndIncluded orders/find_order.sql
+--! Included orders/orders_in_full.sql
+-- Orders with their lines, customer and addresses, as calls return them.
+create function internal.orders_in_full(orders uuid[])
+returns table (id uuid, document jsonb)
+language sql stable
+set search_path = ''
+as $$
+  select o.id, to_jsonb(o) || jsonb_build_object(
+    'customer', (
+      select to_jsonb(c) || jsonb_build_object('billing_address', to_jsonb(billing), 'shipping_address', to_jsonb(shipping))
+      from api.customers c
+      left join api.addresses billing on billing.business_id = c.business_id and billing.id = c.billing_address_id
+      left join api.addresses shipping on shipping.business_id = c.business_id and shipping.id = c.shipping_address_id
+      where c.business_id = o.business_id and c.id = o.customer_id
+    ),
+    'billing_address', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.billing_address_id)),
+    'address_from', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.address_from_id)),
+    'address_to', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.address_to_id)),
+    'line_items', (
+      select coalesce(jsonb_agg(to_jsonb(l) || jsonb_build_object('sku', item.sku, 'title', item.title) order by l.id), '[]')
+      from api.order_line_items l
+      left join api.inventory_items item on item.business_id = l.business_id and item.id = l.inventory_item_id
+      where l.business_id = o.business_id and l.order_id = o.id
+    )
+  )
+  from api.orders o
+  where o.id = any (orders)
+$$;
+
+comment on function internal.orders_in_full is 'Orders as JSON objects with their lines, customer and addresses.';
+
+grant execute on function internal.orders_in_full to business, operator;
+--! EndIncluded orders/orders_in_full.sql
+--! Included orders/upsert_orders_full.sql
+-- Creates or updates an order with its lines, customer and addresses: one transaction, all or nothing.
+--   * the order is matched by id, else by channel_id and channel_order_id, else by purchase_order_number, else by
+--     external_ids; lines within it by id, else by external_ids
+--   * lines name their inventory item by sku or inventory_item_id
+--   * with patch, fields and lines that are not named stay; without, the order becomes exactly what is given
+create function api.upsert_orders_full("order" jsonb, patch boolean default true) returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  given constant jsonb := "order";
+  business uuid;
+  target_id uuid;
+  stored api.orders;
+  lines jsonb[];
+  prefixes text[];
+  known_lines uuid[];
+  line_ids uuid[];
+  problem text;
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[given], 'api.orders',
+    '{"customer": "object", "billing_address": "object", "address_from": "object", "address_to": "object",
+      "line_items": "array"}',
+    '{business_id}'
+  );
+  business := (given ->> 'business_id')::uuid;
+  perform internal.require_business(business);
+  lines := array(select value from jsonb_array_elements(nullif(given -> 'line_items', 'null')));
+  prefixes := array(select format('line_items[%s].', n - 1) from generate_series(1, cardinality(lines)) n);
+  perform internal.check_input(
+    prefixes, lines, 'api.order_line_items',
+    '{"sku": "text", "title": "text", "quantity": "positive integer"}', '{}'
+  );
+
+  perform pg_advisory_xact_lock(hashtextextended(format(
+    'upsert_orders_full %s %s %s', business, given ->> 'channel_order_id', coalesce(given -> 'purchase_order_number', given -> 'external_ids')
+  ), 0));
+  target_id := internal.find_one('api.orders', business, given, natural_keys => jsonb_build_array(
+    jsonb_build_object('channel_id', given -> 'channel_id', 'channel_order_id', given -> 'channel_order_id'),
+    jsonb_build_object('purchase_order_number', given -> 'purchase_order_number')
+  ));
+  select o.* into stored from api.orders o where o.id = target_id;
+  target_id := coalesce(target_id, (given ->> 'id')::uuid, uuidv7());
+  perform internal.upsert_rows(
+    'api.orders',
+    array[
+      given - '{customer, billing_address, address_from, address_to, line_items}'::text[]
+        || jsonb_strip_nulls(jsonb_build_object(
+          'id', target_id,
+          'customer_id', internal.upsert_customer(business, given -> 'customer', 'customer.', stored.customer_id, patch),
+          'billing_address_id', internal.upsert_address(
+            business, given -> 'billing_address', 'billing_address.', stored.billing_address_id, patch),
+          'address_from_id', internal.upsert_address(
+            business, given -> 'address_from', 'address_from.', stored.address_from_id, patch),
+          'address_to_id', internal.upsert_address(business, given -> 'address_to', 'address_to.', stored.address_to_id, patch)
+        ))
+    ],
+    array_remove(array[stored.id], null),
+    patch
+  );
+
+  known_lines := internal.match_existing(
+    'api.order_line_items', business, 'order_id', array_fill(target_id, array[cardinality(lines)]), prefixes, lines
+  );
+  select prefix || 'quantity: is required' into problem
+  from unnest(lines, prefixes, known_lines) with ordinality as l (line, prefix, known_id, position)
+  where known_id is null and line ->> 'quantity' is null
+  order by position
+  limit 1;
+  if found then
+    perform internal.refuse_input(problem);
+  end if;
+  line_ids := array(
+    select coalesce(known_id, (line ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, line, position)
+    order by position
+  );
+  if not patch then
+    delete from api.order_line_items l
+    where l.business_id = business and l.order_id = target_id and l.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.order_line_items',
+    array(
+      select line - '{sku, title}'::text[]
+        || jsonb_build_object('id', id, 'business_id', business, 'order_id', target_id)
+        || case when item_id is null then '{}' else jsonb_build_object('inventory_item_id', item_id) end
+      from unnest(lines, line_ids, internal.match_items(business, prefixes, lines))
+        with ordinality as l (line, id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+
+  return (select document from internal.orders_in_full(array[target_id]));
+end
+$$;
+
+comment on function api.upsert_orders_full is
+  'Creates or updates an order with lines, customer and addresses, all or nothing. '
+  'order: {business_id, channel_id, channel_order_id, purchase_order_number, customer, billing_address, address_from, address_to, line_items: [{sku, quantity, ...}], ...}. '
+  'Matched by id, else by channel_id and channel_order_id, else purchase_order_number, else external_ids; lines by id, else external_ids. '
+  'patch (default true): what is not named stays; false: the order becomes exactly what is given. '
+  'Answers the order in full. 400 (P0001) naming the field when the input is wrong.';
+
+grant execute on function api.upsert_orders_full to business, operator;
+--! EndIncluded orders/upsert_orders_full.sql
+
+-- receiving: shipments and their receipts
+--! Included receiving/shipments.sql
+-- Goods on their way from one location to another, by the business's own shipment number.
+create type api.shipment_status as enum ('unshipped', 'shipped', 'closed', 'canceled');
+comment on type api.shipment_status is 'unshipped → shipped → closed or canceled; unshipped → closed or canceled.';
+
+create table api.shipments (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  shipment_number text not null check (shipment_number <> ''),
+  status api.shipment_status not null default 'unshipped',
+  order_id uuid,
+  bill_of_lading text,
+  carrier text,
+  service text,
+  scac text,
+  tracking_number text,
+  tracking_urls text[],
+  ship_by_time timestamptz,
+  deliver_by_time timestamptz,
+  cancel_by_time timestamptz,
+  shipped_time timestamptz,
+  received_time timestamptz,
+  estimated_arrival_time timestamptz,
+  canceled_time timestamptz,
+  billing_address_id uuid,
+  location_from uuid,
+  location_to uuid,
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, shipment_number),
+  foreign key (business_id, order_id) references api.orders (business_id, id),
+  foreign key (business_id, billing_address_id) references api.addresses (business_id, id),
+  foreign key (business_id, location_from) references api.locations (business_id, id),
+  foreign key (business_id, location_to) references api.locations (business_id, id)
+);
+
+create index on api.shipments (business_id, order_id);
+create index on api.shipments (business_id, billing_address_id);
+create index on api.shipments (business_id, location_from);
+create index on api.shipments (business_id, location_to);
+create index on api.shipments (business_id, creation_time);
+
+comment on table api.shipments is
+  'Goods on their way from one location to another. Shipping moves units from available_to_sell at location_from to incoming at location_to.';
+comment on column api.shipments.id is 'Primary key.';
+comment on column api.shipments.business_id is 'Business that owns the record.';
+comment on column api.shipments.shipment_number is 'The business''s own number of the shipment; unique in the business.';
+comment on column api.shipments.status is 'unshipped, shipped, closed or canceled; changes only in that direction (else 409).';
+comment on column api.shipments.order_id is 'Order that the shipment serves.';
+comment on column api.shipments.bill_of_lading is 'Number of the bill of lading.';
+comment on column api.shipments.carrier is 'Carrier that moves the goods.';
+comment on column api.shipments.service is 'Carrier''s service.';
+comment on column api.shipments.scac is 'Standard Carrier Alpha Code.';
+comment on column api.shipments.tracking_number is 'Carrier''s tracking number.';
+comment on column api.shipments.tracking_urls is 'Addresses at which the shipment can be tracked.';
+comment on column api.shipments.ship_by_time is 'Time by which the goods must leave.';
+comment on column api.shipments.deliver_by_time is 'Time by which the goods must arrive.';
+comment on column api.shipments.cancel_by_time is 'Time after which the shipment is void if it has not left.';
+comment on column api.shipments.shipped_time is 'When the goods left; set when the status becomes shipped, unless given.';
+comment on column api.shipments.received_time is 'When the goods were received.';
+comment on column api.shipments.estimated_arrival_time is 'When the goods are expected.';
+comment on column api.shipments.canceled_time is 'When the shipment was canceled; set when the status becomes canceled, unless given.';
+comment on column api.shipments.billing_address_id is 'Address to bill.';
+comment on column api.shipments.location_from is 'Location that the goods leave; may change only while unshipped or not set.';
+comment on column api.shipments.location_to is 'Location that receives the goods: completed receipts book here. May change only while unshipped or not set.';
+comment on column api.shipments.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipments.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipments.creation_time is 'When the record was created.';
+comment on column api.shipments.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.shipments');
+grant select, insert, update, delete on api.shipments to business, operator;
+--! EndIncluded receiving/shipments.sql
+--! Included receiving/shipment_packages.sql
+-- Cartons and pallets of a shipment.
+create type api.item_dimension as (
+  length numeric,
+  width numeric,
+  height numeric,
+  unit text
+);
+comment on type api.item_dimension is 'Outer measures: length, width, height in unit.';
+
+create table api.shipment_packages (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  shipment_id uuid not null,
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  carton_id text,
+  ssc text,
+  dimension api.item_dimension,
+  pallet_number integer,
+  license_plate text,
+  currency_code text references api.currencies,
+  pack_size integer,
+  inner_packs integer,
+  fulfillment_cost numeric,
+  shipping_cost numeric,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, shipment_id, id),
+  foreign key (business_id, shipment_id) references api.shipments (business_id, id) on delete cascade
+);
+
+create index on api.shipment_packages (currency_code);
+
+comment on table api.shipment_packages is
+  'A carton or pallet of a shipment.';
+comment on column api.shipment_packages.id is 'Primary key.';
+comment on column api.shipment_packages.business_id is 'Business that owns the record.';
+comment on column api.shipment_packages.shipment_id is 'Shipment that the package belongs to.';
+comment on column api.shipment_packages.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_packages.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_packages.carton_id is 'Id of the carton.';
+comment on column api.shipment_packages.ssc is 'Serial shipping container code.';
+comment on column api.shipment_packages.dimension is 'Outer measures of the package.';
+comment on column api.shipment_packages.pallet_number is 'Pallet that the package is on.';
+comment on column api.shipment_packages.license_plate is 'License plate of the pallet.';
+comment on column api.shipment_packages.currency_code is 'Currency of the costs.';
+comment on column api.shipment_packages.pack_size is 'Units in a pack.';
+comment on column api.shipment_packages.inner_packs is 'Packs in the package.';
+comment on column api.shipment_packages.fulfillment_cost is 'Cost of fulfilling the package, in currency_code.';
+comment on column api.shipment_packages.shipping_cost is 'Cost of shipping the package, in currency_code.';
+comment on column api.shipment_packages.creation_time is 'When the record was created.';
+comment on column api.shipment_packages.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.shipment_packages');
+grant select, insert, update, delete on api.shipment_packages to business, operator;
+--! EndIncluded receiving/shipment_packages.sql
+--! Included receiving/shipment_items.sql
+-- What a shipment carries, each line in a package or loose.
+create table api.shipment_items (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  shipment_id uuid not null,
+  shipment_package_id uuid,
+  inventory_item_id uuid not null,
+  quantity integer not null check (quantity > 0),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  line_number integer,
+  name text,
+  upc text,
+  lot_number text,
+  hs_code text,
+  hts_code text,
+  country_of_origin text,
+  serial_number text,
+  currency_code text references api.currencies,
+  unit_price numeric,
+  discounted_price numeric,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, shipment_id) references api.shipments (business_id, id) on delete cascade,
+  foreign key (business_id, shipment_id, shipment_package_id)
+    references api.shipment_packages (business_id, shipment_id, id) on delete cascade,
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id)
+);
+
+create index on api.shipment_items (business_id, shipment_id, shipment_package_id);
+create index on api.shipment_items (business_id, inventory_item_id);
+create index on api.shipment_items (currency_code);
+
+comment on table api.shipment_items is
+  'A line of a shipment: units of one inventory item. Item, quantity and number of lines change only while the shipment is unshipped (else 409).';
+comment on column api.shipment_items.id is 'Primary key.';
+comment on column api.shipment_items.business_id is 'Business that owns the record.';
+comment on column api.shipment_items.shipment_id is 'Shipment that carries the item.';
+comment on column api.shipment_items.shipment_package_id is 'Package of the same shipment that the item is in; null for loose goods.';
+comment on column api.shipment_items.inventory_item_id is 'Inventory item.';
+comment on column api.shipment_items.quantity is 'Units shipped, at least 1.';
+comment on column api.shipment_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_items.line_number is 'Number of the line on the papers.';
+comment on column api.shipment_items.name is 'Name on the papers.';
+comment on column api.shipment_items.upc is 'Universal product code.';
+comment on column api.shipment_items.lot_number is 'Lot.';
+comment on column api.shipment_items.hs_code is 'Harmonized System code.';
+comment on column api.shipment_items.hts_code is 'Harmonized Tariff Schedule code.';
+comment on column api.shipment_items.country_of_origin is 'Country that the goods come from.';
+comment on column api.shipment_items.serial_number is 'Serial number.';
+comment on column api.shipment_items.currency_code is 'Currency of the prices.';
+comment on column api.shipment_items.unit_price is 'Price of a unit, in currency_code.';
+comment on column api.shipment_items.discounted_price is 'Price of a unit after discount, in currency_code.';
+comment on column api.shipment_items.creation_time is 'When the record was created.';
+comment on column api.shipment_items.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.shipment_items');
+grant select, insert, update, delete on api.shipment_items to business, operator;
+--! EndIncluded receiving/shipment_items.sql
+--! Included receiving/shipment_package_items.sql
+-- Packages of shipments with their items (interface 2.7).
+create view api.shipment_package_items with (security_invoker = true) as
+select
+  package.id,
+  package.shipment_id,
+  package.additional_fields,
+  package.external_ids,
+  package.carton_id,
+  package.ssc,
+  package.dimension,
+  package.pallet_number,
+  package.license_plate,
+  package.currency_code,
+  package.pack_size,
+  package.inner_packs,
+  package.fulfillment_cost,
+  package.shipping_cost,
+  array(
+    select jsonb_build_object(
+      'id', item.id, 'shipment_id', item.shipment_id, 'shipment_package_id', item.shipment_package_id,
+      'inventory_item_id', item.inventory_item_id, 'sku', product.sku, 'title', product.title,
+      'additional_fields', item.additional_fields, 'external_ids', item.external_ids,
+      'line_number', item.line_number, 'quantity', item.quantity, 'name', item.name, 'upc', item.upc,
+      'lot_number', item.lot_number, 'hs_code', item.hs_code, 'hts_code', item.hts_code,
+      'country_of_origin', item.country_of_origin, 'serial_number', item.serial_number,
+      'currency_code', item.currency_code, 'unit_price', item.unit_price, 'discounted_price', item.discounted_price
+    )
+    from api.shipment_items item
+    join api.inventory_items product on product.business_id = item.business_id and product.id = item.inventory_item_id
+    where (item.business_id, item.shipment_id, item.shipment_package_id)
+      = (package.business_id, package.shipment_id, package.id)
+    order by item.line_number, item.id
+  ) as items
+from api.shipment_packages package;
+
+comment on view api.shipment_package_items is 'Packages of shipments with their items. Read only.';
+comment on column api.shipment_package_items.id is 'Package.';
+comment on column api.shipment_package_items.shipment_id is 'Shipment that the package belongs to.';
+comment on column api.shipment_package_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_package_items.external_ids is 'Ids of the package in other systems, as a JSON object.';
+comment on column api.shipment_package_items.carton_id is 'Id of the carton.';
+comment on column api.shipment_package_items.ssc is 'Serial shipping container code.';
+comment on column api.shipment_package_items.dimension is 'Outer measures of the package.';
+comment on column api.shipment_package_items.pallet_number is 'Pallet that the package is on.';
+comment on column api.shipment_package_items.license_plate is 'License plate of the pallet.';
+comment on column api.shipment_package_items.currency_code is 'Currency of the costs.';
+comment on column api.shipment_package_items.pack_size is 'Units in a pack.';
+comment on column api.shipment_package_items.inner_packs is 'Packs in the package.';
+comment on column api.shipment_package_items.fulfillment_cost is 'Cost of fulfilling the package, in currency_code.';
+comment on column api.shipment_package_items.shipping_cost is 'Cost of shipping the package, in currency_code.';
+comment on column api.shipment_package_items.items is
+  'Items in the package, in line order: id, inventory_item_id, sku, title, quantity (units), line_number, prices and papers.';
+
+grant select on api.shipment_package_items to business, operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.shipment_package_items for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded receiving/shipment_package_items.sql
+--! Included receiving/shipment_receipts.sql
+-- The record of receiving a shipment: open until completed_time is set, then final.
+create table api.shipment_receipts (
+  id uuid primary key default uuidv7(),
+  shipment_id uuid not null,
+  business_id uuid not null references api.businesses,
+  received_time timestamptz not null default now(),
+  completed_time timestamptz,
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, shipment_id) references api.shipments (business_id, id)
+);
+
+create index on api.shipment_receipts (business_id, shipment_id);
+
+comment on table api.shipment_receipts is
+  'Record of receiving a shipment. Setting completed_time books what was received and closes the receipt for good (P0001 on any later change).';
+comment on column api.shipment_receipts.id is 'Primary key.';
+comment on column api.shipment_receipts.shipment_id is 'Shipment that the receipt is for.';
+comment on column api.shipment_receipts.business_id is 'Business that owns the record.';
+comment on column api.shipment_receipts.received_time is 'When the goods were received.';
+comment on column api.shipment_receipts.completed_time is 'Null while the receipt is open. Setting it adjusts inventory and is final.';
+comment on column api.shipment_receipts.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_receipts.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_receipts.creation_time is 'When the record was created.';
+comment on column api.shipment_receipts.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.shipment_receipts');
+grant select, insert, update, delete on api.shipment_receipts to business, operator;
+--! EndIncluded receiving/shipment_receipts.sql
+--! Included receiving/shipment_receipt_items.sql
+-- What was received, item by item.
+create table api.shipment_receipt_items (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  shipment_receipt_id uuid not null,
+  inventory_item_id uuid not null,
+  quantity integer not null check (quantity > 0),
+  comment text,
+  receipt_time timestamptz not null default now(),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  available boolean not null default true,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, shipment_receipt_id) references api.shipment_receipts (business_id, id) on delete cascade,
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id)
+);
+
+create index on api.shipment_receipt_items (business_id, shipment_receipt_id);
+create index on api.shipment_receipt_items (business_id, inventory_item_id);
+
+comment on table api.shipment_receipt_items is
+  'Record of items received in a shipment. Closed with its receipt.';
+comment on column api.shipment_receipt_items.id is 'Primary key.';
+comment on column api.shipment_receipt_items.business_id is 'Business that owns the record.';
+comment on column api.shipment_receipt_items.shipment_receipt_id is 'Receipt that the item belongs to.';
+comment on column api.shipment_receipt_items.inventory_item_id is 'Inventory item received.';
+comment on column api.shipment_receipt_items.quantity is 'Units received, at least 1.';
+comment on column api.shipment_receipt_items.comment is 'Remark of who received it.';
+comment on column api.shipment_receipt_items.receipt_time is 'When the item was received.';
+comment on column api.shipment_receipt_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_receipt_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_receipt_items.available is 'False: not received in usable condition, booked as unavailable.';
+comment on column api.shipment_receipt_items.creation_time is 'When the record was created.';
+comment on column api.shipment_receipt_items.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.shipment_receipt_items');
+grant select, insert, update, delete on api.shipment_receipt_items to business, operator;
+--! EndIncluded receiving/shipment_receipt_items.sql
+--! Included receiving/still_incoming.sql
+-- What shipments still have on their way, per item: what was shipped, less what completed receipts received of it.
+create function internal.still_incoming(shipments uuid[], except_receipts uuid[] default '{}')
+returns table (shipment_id uuid, inventory_item_id uuid, quantity bigint)
+language sql stable
+set search_path = ''
+as $$
+  with shipped as (
+    select s.id as shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from api.shipments s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    where s.id = any (shipments)
+    group by 1, 2
+  ),
+  received as (
+    select s.id as shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from api.shipments s
+    join api.shipment_receipts r on r.business_id = s.business_id and r.shipment_id = s.id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    where s.id = any (shipments) and r.completed_time is not null and r.id <> all (except_receipts)
+    group by 1, 2
+  )
+  select shipment_id, inventory_item_id, (shipped.quantity - coalesce(received.quantity, 0))::bigint
+  from shipped
+  left join received using (shipment_id, inventory_item_id)
+  where shipped.quantity > coalesce(received.quantity, 0)
+$$;
+
+comment on function internal.still_incoming is
+  'Units that shipments still have on their way per item: shipped, less received by completed receipts other than those given.';
+--! EndIncluded receiving/still_incoming.sql
+--! Included receiving/shipment_status_moves_forward.sql
+-- Shipment states move only so (else 409): unshipped → shipped, closed, canceled; shipped → closed, canceled.
+--   * closed is refused while a receipt is open, canceled once one is complete
+--   * the locations stay once they are set and the shipment is not unshipped any more
+--   * shipped_time and canceled_time are set with their state unless given
+create function internal.shipment_status_moves_forward() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if old.status <> 'unshipped' and (
+    old.location_from is not null and new.location_from is distinct from old.location_from
+    or old.location_to is not null and new.location_to is distinct from old.location_to
+  ) then
+    perform internal.refuse(409, format('Shipment %s is %s: its locations cannot change', old.shipment_number, old.status));
+  end if;
+
+  if new.status = old.status then
+    return new;
+  elsif (old.status, new.status) not in (
+    ('unshipped', 'shipped'), ('unshipped', 'closed'), ('unshipped', 'canceled'),
+    ('shipped', 'closed'), ('shipped', 'canceled')
+  ) then
+    perform internal.refuse(409, format('Shipment %s is %s: it cannot become %s', old.shipment_number, old.status, new.status));
+  elsif new.status = 'closed' and exists (
+    select from api.shipment_receipts r
+    where r.business_id = old.business_id and r.shipment_id = old.id and r.completed_time is null
+  ) then
+    perform internal.refuse(409, format('Shipment %s has an open receipt: it cannot be closed', old.shipment_number));
+  elsif new.status = 'canceled' and exists (
+    select from api.shipment_receipts r
+    where r.business_id = old.business_id and r.shipment_id = old.id and r.completed_time is not null
+  ) then
+    perform internal.refuse(409, format('Shipment %s has a completed receipt: it cannot be canceled', old.shipment_number));
+  end if;
+
+  if new.status = 'shipped' then
+    new.shipped_time := coalesce(new.shipped_time, now());
+  elsif new.status = 'canceled' then
+    new.canceled_time := coalesce(new.canceled_time, now());
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.shipment_status_moves_forward is
+  'Refuses (409) shipment states that go back, closing with an open receipt, canceling with a completed one, and new locations once shipped.';
+
+create trigger shipment_status_moves_forward before update on api.shipments for each row
+  when (
+    old.status <> new.status
+    or old.location_from is distinct from new.location_from
+    or old.location_to is distinct from new.location_to
+  )
+  execute function internal.shipment_status_moves_forward();
+--! EndIncluded receiving/shipment_status_moves_forward.sql
+--! Included receiving/shipment_items_change_while_unshipped.sql
+-- What a shipment carries — item, quantity, number of lines — changes only while it is unshipped (409): afterwards it is
+-- booked. The shipment is locked, so that it does not ship meanwhile. Lines that go with their shipment may go.
+create function internal.shipment_items_change_while_unshipped() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  changed uuid[];
+  problem record;
+begin
+  if tg_op = 'INSERT' then
+    changed := array(select distinct shipment_id from new_items);
+  elsif tg_op = 'DELETE' then
+    changed := array(select distinct shipment_id from old_items);
+  else
+    changed := array(
+      select distinct unnest(array[before.shipment_id, after.shipment_id])
+      from old_items before
+      join new_items after using (id)
+      where (before.shipment_id, before.inventory_item_id, before.quantity)
+        <> (after.shipment_id, after.inventory_item_id, after.quantity)
+    );
+  end if;
+
+  select locked.shipment_number, locked.status into problem
+  from (
+    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
+  ) locked
+  where locked.status <> 'unshipped'
+  limit 1;
+  if found then
+    perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.shipment_items_change_while_unshipped is
+  'Refuses (409) to add, remove or change the lines of a shipment that is not unshipped.';
+
+create trigger shipment_items_change_while_unshipped_on_insert after insert on api.shipment_items
+  referencing new table as new_items
+  for each statement execute function internal.shipment_items_change_while_unshipped();
+create trigger shipment_items_change_while_unshipped_on_update after update on api.shipment_items
+  referencing old table as old_items new table as new_items
+  for each statement execute function internal.shipment_items_change_while_unshipped();
+create trigger shipment_items_change_while_unshipped_on_delete after delete on api.shipment_items
+  referencing old table as old_items
+  for each statement execute function internal.shipment_items_change_while_unshipped();
+--! EndIncluded receiving/shipment_items_change_while_unshipped.sql
+--! Included receiving/shipping_moves_inventory.sql
+-- What a shipment's state does to inventory, q being the units of an item on it (decisions, section 3):
+--   becomes shipped       location_from: available_to_sell −q; location_to: incoming +q, less what was received already
+--   shipped → closed      what is still incoming counts as received: incoming −r, available_to_sell +r
+--   shipped → canceled    what shipping booked is undone
+-- A location that is set only after shipping is booked then. Created closed or canceled: nothing.
+create function internal.shipping_moves_inventory() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  shipped uuid[];
+  closed uuid[];
+  canceled uuid[];
+  entries internal.ledger_entry[];
+begin
+  select
+    array_agg(after.id) filter (where after.status = 'shipped'),
+    array_agg(after.id) filter (where after.status = 'closed' and before.status = 'shipped'),
+    array_agg(after.id) filter (where after.status = 'canceled' and before.status = 'shipped')
+  into shipped, closed, canceled
+  from old_shipments before
+  join new_shipments after using (id)
+  where before.status <> after.status
+    or after.status = 'shipped' and (
+      before.location_from is distinct from after.location_from or before.location_to is distinct from after.location_to
+    );
+  if coalesce(shipped, closed, canceled) is null then
+    return null;
+  end if;
+
+  with line as (
+    select i.business_id, i.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from new_shipments after
+    join api.shipment_items i on i.business_id = after.business_id and i.shipment_id = after.id
+    where after.id = any (shipped)
+    group by 1, 2, 3
+  ),
+  change as (
+    select line.business_id, line.shipment_id, after.location_from as location_id, line.inventory_item_id,
+      'available_to_sell' as status, -line.quantity as quantity
+    from line
+    join new_shipments after on after.id = line.shipment_id
+    join old_shipments before on before.id = line.shipment_id
+    where after.location_from is not null and (before.status <> 'shipped' or before.location_from is null)
+    union all
+    select after.business_id, after.id, after.location_to, incoming.inventory_item_id, 'incoming', incoming.quantity
+    from internal.still_incoming(shipped) incoming
+    join new_shipments after on after.id = incoming.shipment_id
+    join old_shipments before on before.id = incoming.shipment_id
+    where after.location_to is not null and (before.status <> 'shipped' or before.location_to is null)
+    union all
+    select after.business_id, after.id, after.location_to, incoming.inventory_item_id, effect.status,
+      effect.sign * incoming.quantity
+    from internal.still_incoming(closed) incoming
+    join new_shipments after on after.id = incoming.shipment_id
+    cross join (values ('incoming', -1), ('available_to_sell', 1)) as effect (status, sign)
+    where after.location_to is not null
+    union all
+    select e.business_id, e.cause_id, e.location_id, e.inventory_item_id, e.inventory_status::text, -sum(e.quantity)
+    from new_shipments after
+    join api.inventory_adjustments e on e.business_id = after.business_id and e.cause_id = after.id
+    where after.id = any (canceled)
+    group by 1, 2, 3, 4, 5
+  )
+  select array_agg(
+    (
+      change.business_id, location_id, inventory_item_id, change.status, 'ADJUST', quantity, 'shipment', shipment_id,
+      format('Shipment %s %s', after.shipment_number, after.status), null
+    )::internal.ledger_entry
+    order by shipment_id, location_id, inventory_item_id
+  )
+  into entries
+  from change
+  join new_shipments after on after.id = change.shipment_id
+  where quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.shipping_moves_inventory is 'Books in the ledger what shipping, closing or canceling a shipment does.';
+
+create trigger shipping_moves_inventory after update on api.shipments
+  referencing old table as old_shipments new table as new_shipments
+  for each statement execute function internal.shipping_moves_inventory();
+--! EndIncluded receiving/shipping_moves_inventory.sql
+--! Included receiving/shipped_shipment_is_not_deleted.sql
+-- A shipment that has shipped, or has receipts, is not deleted (409): the ledger and the receipts speak of it.
+create function internal.shipped_shipment_is_not_deleted() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if old.status = 'shipped' or old.status <> 'unshipped' and old.shipped_time is not null or exists (
+    select from api.inventory_adjustments e where e.business_id = old.business_id and e.cause_id = old.id
+  ) then
+    perform internal.refuse(409, format('Shipment %s has shipped: it cannot be deleted', old.shipment_number));
+  elsif exists (
+    select from api.shipment_receipts r where r.business_id = old.business_id and r.shipment_id = old.id
+  ) then
+    perform internal.refuse(409, format('Shipment %s has receipts: it cannot be deleted', old.shipment_number));
+  end if;
+  return old;
+end
+$$;
+
+comment on function internal.shipped_shipment_is_not_deleted is 'Refuses (409) to delete a shipment that has shipped or has receipts.';
+
+create trigger shipped_shipment_is_not_deleted before delete on api.shipments for each row
+  execute function internal.shipped_shipment_is_not_deleted();
+--! EndIncluded receiving/shipped_shipment_is_not_deleted.sql
+--! Included receiving/receipt_needs_a_shipment_under_way.sql
+-- No receipt is opened on a closed or canceled shipment, nor moved to one (409).
+-- The shipment is locked, so that it is not closed or canceled meanwhile. A receipt that is complete from the start asks
+-- for a destination as any completion does (P0001).
+create function internal.receipt_needs_a_shipment_under_way() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  ended record;
+begin
+  select locked.shipment_number, locked.status into ended
+  from (
+    select s.shipment_number, s.status
+    from api.shipments s
+    where s.id in (select shipment_id from new_receipts)
+    order by s.id
+    for no key update
+  ) locked
+  where locked.status in ('closed', 'canceled')
+  limit 1;
+  if found then
+    perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
+  elsif exists (
+    select from new_receipts r
+    join api.shipments s on s.business_id = r.business_id and s.id = r.shipment_id
+    where r.completed_time is not null and s.location_to is null
+  ) then
+    raise exception using errcode = 'P0001', message = 'Shipment has no destination location';
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.receipt_needs_a_shipment_under_way is 'Refuses (409) a receipt of a closed or canceled shipment.';
+
+create trigger receipt_needs_a_shipment_under_way after insert on api.shipment_receipts
+  referencing new table as new_receipts
+  for each statement execute function internal.receipt_needs_a_shipment_under_way();
+
+-- Moving an open receipt to another shipment asks the same of that one.
+create function internal.moved_receipt_needs_a_shipment_under_way() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  target api.shipments;
+begin
+  select * into target from api.shipments s where s.id = new.shipment_id for no key update;
+  if target.status in ('closed', 'canceled') then
+    perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', target.shipment_number, target.status));
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.moved_receipt_needs_a_shipment_under_way is
+  'Refuses (409) to move a receipt to a closed or canceled shipment.';
+
+create trigger moved_receipt_needs_a_shipment_under_way before update of shipment_id on api.shipment_receipts for each row
+  when (old.shipment_id <> new.shipment_id) execute function internal.moved_receipt_needs_a_shipment_under_way();
+--! EndIncluded receiving/receipt_needs_a_shipment_under_way.sql
+--! Included receiving/completed_receipt_is_final.sql
+-- A completed receipt is closed: no role inserts, updates, deletes or moves it or its items, on any path (interface 7).
+-- Writing an item locks its receipt, so that no item slips in while the receipt is being completed.
+create function internal.completed_receipt_is_final() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+end
+$$;
+
+comment on function internal.completed_receipt_is_final is 'Refuses (P0001) any change of a completed receipt.';
+
+create trigger completed_receipt_is_final before update or delete on api.shipment_receipts for each row
+  when (old.completed_time is not null) execute function internal.completed_receipt_is_final();
+
+create function internal.items_of_completed_receipt_are_final() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  receipts uuid[];
+begin
+  if tg_op = 'INSERT' then
+    receipts := array(select shipment_receipt_id from new_items);
+  elsif tg_op = 'UPDATE' then
+    receipts := array(select shipment_receipt_id from old_items union select shipment_receipt_id from new_items);
+  else
+    receipts := array(select shipment_receipt_id from old_items);
+  end if;
+
+  if (
+    select bool_or(locked.completed_time is not null)
+    from (
+      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
+    ) locked
+  ) then
+    raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.items_of_completed_receipt_are_final is
+  'Refuses (P0001) any change of items of a completed receipt, and of items moved into or out of one.';
+
+create trigger items_of_completed_receipt_are_final_on_insert after insert on api.shipment_receipt_items
+  referencing new table as new_items
+  for each statement execute function internal.items_of_completed_receipt_are_final();
+create trigger items_of_completed_receipt_are_final_on_update after update on api.shipment_receipt_items
+  referencing old table as old_items new table as new_items
+  for each statement execute function internal.items_of_completed_receipt_are_final();
+create trigger items_of_completed_receipt_are_final_on_delete after delete on api.shipment_receipt_items
+  referencing old table as old_items
+  for each statement execute function internal.items_of_completed_receipt_are_final();
+--! EndIncluded receiving/completed_receipt_is_final.sql
+--! Included receiving/completing_a_receipt_moves_inventory.sql
+-- Completing a receipt books at the shipment's destination, per item of quantity q (interface 3.4, decisions section 3):
+--   available      available_to_sell +q
+--   not available  unavailable +q
+--   and incoming −(the smaller of q and what this shipment still has incoming of the item)
+-- However the receipt comes to be completed; once, since a completed receipt does not change again.
+-- Refuses a shipment without destination (P0001) and a canceled one (409).
+create function internal.completing_a_receipt_moves_inventory() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  completed uuid[];
+  received_shipments uuid[];
+  problem record;
+  entries internal.ledger_entry[];
+begin
+  select array_agg(after.id), array_agg(distinct after.shipment_id)
+  into completed, received_shipments
+  from new_receipts after
+  join old_receipts before using (id)
+  where before.completed_time is null and after.completed_time is not null;
+  if completed is null then
+    return null;
+  end if;
+
+  -- one completion of a shipment at a time: each must see what the others took off incoming
+  perform from api.shipments where id = any (received_shipments) order by id for no key update;
+
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (received_shipments) and (s.location_to is null or s.status = 'canceled')
+  limit 1;
+  if found and problem.status = 'canceled' then
+    perform internal.refuse(409, format('Shipment %s is canceled: its receipt cannot be completed', problem.shipment_number));
+  elsif found then
+    raise exception using errcode = 'P0001', message = 'Shipment has no destination location';
+  end if;
+
+  with received as (
+    select
+      r.business_id, r.id as receipt_id, r.shipment_id, s.shipment_number, s.status as shipment_status, s.location_to,
+      i.inventory_item_id,
+      sum(i.quantity) as quantity,
+      coalesce(sum(i.quantity) filter (where i.available), 0) as usable
+    from new_receipts r
+    join api.shipments s on s.id = r.shipment_id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    where r.id = any (completed)
+    group by 1, 2, 3, 4, 5, 6, 7
+  ),
+  arrived as (
+    select
+      r.*,
+      greatest(0, least(r.quantity, coalesce(incoming.quantity, 0) - (sum(r.quantity) over earlier - r.quantity))) as taken_off_incoming
+    from received r
+    left join internal.still_incoming(received_shipments, completed) incoming
+      on incoming.shipment_id = r.shipment_id and incoming.inventory_item_id = r.inventory_item_id
+      and r.shipment_status = 'shipped'
+    window earlier as (partition by r.shipment_id, r.inventory_item_id order by r.receipt_id)
+  )
+  select array_agg(
+    (
+      business_id, location_to, inventory_item_id, change.status, 'ADJUST', change.quantity, 'shipment_receipt', receipt_id,
+      format('Receipt of shipment %s', shipment_number), null
+    )::internal.ledger_entry
+    order by receipt_id, inventory_item_id, change.status
+  )
+  into entries
+  from arrived
+  cross join lateral (values
+    ('incoming', -taken_off_incoming), ('available_to_sell', usable), ('unavailable', quantity - usable)
+  ) as change (status, quantity)
+  where change.quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.completing_a_receipt_moves_inventory is 'Books in the ledger what a completed receipt received.';
+
+create trigger completing_a_receipt_moves_inventory after update on api.shipment_receipts
+  referencing old table as old_receipts new table as new_receipts
+  for each statement execute function internal.completing_a_receipt_moves_inventory();
+--! EndIncluded receiving/completing_a_receipt_moves_inventory.sql
+--! Included receiving/receipt_discrepancies.sql
+-- Over-receipt is accepted, for the goods are there, and shown: per receipt the items of which its shipment's receipts
+-- together hold more than was shipped.
+create function internal.receipt_discrepancies(receipts uuid[])
+returns table (shipment_receipt_id uuid, inventory_item_id uuid, sku text, shipped bigint, received bigint)
+language sql stable
+set search_path = ''
+as $$
+  with shipment as (
+    select distinct r.business_id, r.shipment_id as id from api.shipment_receipts r where r.id = any (receipts)
+  ),
+  shipped as (
+    select i.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from shipment s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    group by 1, 2
+  ),
+  received as (
+    select r.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity,
+      array_agg(distinct r.id) filter (where r.id = any (receipts)) as receipts
+    from shipment s
+    join api.shipment_receipts r on r.business_id = s.business_id and r.shipment_id = s.id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    group by 1, 2
+  )
+  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  from received
+  left join shipped using (shipment_id, inventory_item_id)
+  join api.inventory_items item on item.id = received.inventory_item_id
+  cross join unnest(received.receipts) as receipt (id)
+  where received.quantity > coalesce(shipped.quantity, 0)
+$$;
+
+comment on function internal.receipt_discrepancies is
+  'The items of receipts of which more was received, over all receipts of their shipment, than was shipped.';
+
+grant execute on function internal.receipt_discrepancies to business, operator;
+--! EndIncluded receiving/receipt_discrepancies.sql
+--! Included receiving/shipment_receipts_in_full.sql
+-- Receipts with their items, as calls return them and webhooks carry them.
+-- Items come in the order of `first_items`, then the others as they were created.
+create function internal.shipment_receipts_in_full(receipts uuid[], first_items uuid[] default '{}')
+returns table (id uuid, document jsonb)
+language sql stable
+set search_path = ''
+as $$
+  select r.id, to_jsonb(r) || jsonb_build_object('items', coalesce(items.document, '[]'))
+  from api.shipment_receipts r
+  left join (
+    select i.shipment_receipt_id,
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+    from api.shipment_receipts r
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
+    left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
+    where r.id = any (receipts)
+    group by 1
+  ) items on items.shipment_receipt_id = r.id
+  where r.id = any (receipts)
+$$;
+
+comment on function internal.shipment_receipts_in_full is 'Receipts as JSON objects with their items.';
+
+grant execute on function internal.shipment_receipts_in_full to business, operator;
+--! EndIncluded receiving/shipment_receipts_in_full.sql
+--! Included receiving/upsert_shipment_receipts_full.sql
+-- Creates or updates receipts of a shipment with their items: one transaction, all or nothing (interface 4.2).
+--   * the shipment is found by its number, items by SKU; the shipment itself is not changed
+--   * a receipt is matched within its shipment, an item within its receipt: by id, else by external_ids (the stored object
+--     contains every pair given, and only one does: 409 otherwise), else it is new
+--   * with patch, fields and items that are not named stay; without, the receipt becomes exactly what is given
+--   * completed_time comes last, after the items: completing_a_receipt_moves_inventory.sql
+-- Refuses a completed receipt (P0001) and whatever is wrong with the input (400, by path).
+create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean default true) returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  business constant text := shipment_receipts_full ->> 'business_id';
+  shipment api.shipments;
+  given jsonb[];
+  given_prefixes text[];
+  known uuid[];
+  receipt_ids uuid[];
+  lines jsonb[];
+  line_receipts uuid[];
+  known_lines uuid[];
+  line_prefixes text[];
+  line_items uuid[];
+  line_ids uuid[];
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[shipment_receipts_full], null,
+    '{"business_id": "uuid", "shipment_id": "uuid", "shipment_number": "text", "receipts": "array"}',
+    '{business_id, shipment_number, receipts}'
+  );
+  given := array(select value from jsonb_array_elements(shipment_receipts_full -> 'receipts'));
+  given_prefixes := array(select format('receipts[%s].', n - 1) from generate_series(1, cardinality(given)) n);
+  perform internal.check_input(
+    given_prefixes,
+    given,
+    'api.shipment_receipts',
+    '{"items": "array", "discrepancies": "array"}',
+    '{received_time, items}'
+  );
+  select
+    array_agg(i.value order by r.position, i.position),
+    array_agg(format('receipts[%s].items[%s].', r.position - 1, i.position - 1) order by r.position, i.position)
+  into lines, line_prefixes
+  from unnest(given) with ordinality as r (value, position)
+  cross join lateral jsonb_array_elements(r.value -> 'items') with ordinality as i (value, position);
+  perform internal.check_input(
+    line_prefixes,
+    lines,
+    'api.shipment_receipt_items',
+    '{"sku": "text", "quantity": "positive integer"}',
+    '{sku, quantity, receipt_time}'
+  );
+
+  perform internal.require_business(business::uuid);
+  select s.* into shipment
+  from api.shipments s
+  where s.business_id = business::uuid and s.shipment_number = shipment_receipts_full ->> 'shipment_number';
+  if not found then
+    perform internal.refuse_input(format('shipment_number: no shipment "%s"', shipment_receipts_full ->> 'shipment_number'));
+  end if;
+
+  -- one such call of a shipment at a time, else two would each create what the other creates
+  perform pg_advisory_xact_lock(hashtextextended('upsert_shipment_receipts_full ' || shipment.id, 0));
+
+  known := internal.match_existing(
+    'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
+  );
+  if exists (
+    select from (
+      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
+    ) locked
+    where locked.completed_time is not null
+  ) then
+    raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+  end if;
+  receipt_ids := array(
+    select coalesce(known_id, (value ->> 'id')::uuid, uuidv7())
+    from unnest(known, given) with ordinality as r (known_id, value, position)
+    order by position
+  );
+
+  select array_agg(receipt_ids[r.position] order by r.position, i.position)
+  into line_receipts
+  from unnest(given) with ordinality as r (value, position)
+  cross join lateral jsonb_array_elements(r.value -> 'items') with ordinality as i (value, position);
+  line_items := internal.match_items(shipment.business_id, line_prefixes, lines);
+  known_lines := internal.match_existing(
+    'api.shipment_receipt_items', shipment.business_id, 'shipment_receipt_id', line_receipts, line_prefixes, lines
+  );
+  line_ids := array(
+    select coalesce(known_id, (value ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, value, position)
+    order by position
+  );
+
+  perform internal.upsert_rows(
+    'api.shipment_receipts',
+    array(
+      select value - '{completed_time, items, discrepancies}'::text[]
+        || jsonb_build_object('id', id, 'business_id', shipment.business_id, 'shipment_id', shipment.id)
+      from unnest(given, receipt_ids) with ordinality as r (value, id, position)
+      order by position
+    ),
+    array_remove(known, null),
+    patch
+  );
+  if not patch then
+    delete from api.shipment_receipt_items s
+    where s.business_id = shipment.business_id and s.shipment_receipt_id = any (known) and s.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.shipment_receipt_items',
+    array(
+      select value - 'sku' || jsonb_build_object(
+        'id', id, 'business_id', shipment.business_id, 'shipment_receipt_id', receipt_id, 'inventory_item_id', item_id
+      )
+      from unnest(lines, line_ids, line_receipts, line_items) with ordinality as l (value, id, receipt_id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+  update api.shipment_receipts s set completed_time = (r.value ->> 'completed_time')::timestamptz
+  from unnest(receipt_ids, given) as r (id, value)
+  where s.id = r.id and r.value ->> 'completed_time' is not null;
+
+  return jsonb_build_object(
+    'business_id', shipment.business_id,
+    'shipment_id', shipment.id,
+    'shipment_number', shipment.shipment_number,
+    'receipts', (
+      select coalesce(jsonb_agg(
+        receipt.document || jsonb_build_object('discrepancies', coalesce(discrepancies.document, '[]')) order by r.position
+      ), '[]')
+      from unnest(receipt_ids) with ordinality as r (id, position)
+      join internal.shipment_receipts_in_full(receipt_ids, line_ids) receipt using (id)
+      left join (
+        select d.shipment_receipt_id as id,
+          jsonb_agg(to_jsonb(d) - 'shipment_receipt_id' order by d.sku) as document
+        from internal.receipt_discrepancies(receipt_ids) d
+        group by 1
+      ) discrepancies using (id)
+    )
+  );
+end
+$$;
+
+comment on function api.upsert_shipment_receipts_full is
+  'Creates or updates receipts of a shipment with their items, all or nothing. '
+  'shipment_receipts_full: {business_id, shipment_number, receipts: [{received_time, completed_time, external_ids, items: [{sku, quantity, receipt_time, external_ids, available, comment}]}]}. '
+  'Receipts and items are matched by id, else by external_ids. patch (default true): what is not named stays; false: receipts become exactly what is given. '
+  'completed_time closes a receipt and adjusts inventory. Answers the receipts in full, with discrepancies. '
+  '400 (P0001) naming the field when the input is wrong or a receipt is already complete; 409 when external_ids match several.';
+
+grant execute on function api.upsert_shipment_receipts_full to business, operator;
+--! EndIncluded receiving/upsert_shipment_receipts_full.sql
+--! Included receiving/shipments_in_full.sql
+-- Shipments with their packages and items, as calls return them and webhooks carry them.
+-- `items` of the shipment are those in no package.
+create function internal.shipments_in_full(shipments uuid[])
+returns table (id uuid, document jsonb)
+language sql stable
+set search_path = ''
+as $$
+  with item as (
+    select i.shipment_id, i.shipment_package_id,
+      jsonb_agg(
+        to_jsonb(i) || jsonb_build_object('sku', product.sku, 'title', product.title) order by i.line_number, i.id
+      ) as documents
+    from api.shipments s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    join api.inventory_items product on product.business_id = i.business_id and product.id = i.inventory_item_id
+    where s.id = any (shipments)
+    group by 1, 2
+  ),
+  package as (
+    select p.shipment_id, jsonb_agg(
+      to_jsonb(p) || jsonb_build_object('items', coalesce(item.documents, '[]')) order by p.id
+    ) as documents
+    from api.shipments s
+    join api.shipment_packages p on p.business_id = s.business_id and p.shipment_id = s.id
+    left join item on item.shipment_id = p.shipment_id and item.shipment_package_id = p.id
+    where s.id = any (shipments)
+    group by 1
+  )
+  select s.id, to_jsonb(s) || jsonb_build_object(
+    'packages', coalesce(package.documents, '[]'),
+    'items', coalesce(item.documents, '[]')
+  )
+  from api.shipments s
+  left join package on package.shipment_id = s.id
+  left join item on item.shipment_id = s.id and item.shipment_package_id is null
+  where s.id = any (shipments)
+$$;
+
+comment on function internal.shipments_in_full is 'Shipments as JSON objects with their packages and items.';
+
+grant execute on function internal.shipments_in_full to business, operator;
+--! EndIncluded receiving/shipments_in_full.sql
+--! Included receiving/upsert_shipments_full.sql
+-- Creates or updates a shipment with its packages, items, address and locations: one transaction, all or nothing.
+--   * the shipment is matched by id, else by shipment_number; packages and items within it by id, else by external_ids
+--   * items name their inventory item by sku or inventory_item_id, the order by order_number (its purchase_order_number
+--     or channel_order_id), locations by id, legacy_id or name
+--   * with patch, fields and children that are not named stay; without, the shipment becomes exactly what is given
+--   * status comes last, after the items, so that a shipment may be created shipped
+create function api.upsert_shipments_full(shipment jsonb, patch boolean default true) returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  business uuid;
+  stored api.shipments;
+  target_id uuid;
+  links jsonb := jsonb_build_object();
+  packages jsonb[];
+  package_prefixes text[];
+  known_packages uuid[];
+  package_ids uuid[];
+  lines jsonb[];
+  line_prefixes text[];
+  line_packages uuid[];
+  known_lines uuid[];
+  line_ids uuid[];
+  problem text;
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[shipment], 'api.shipments',
+    '{"order_number": "text", "from_location": "object", "to_location": "object", "billing_address": "object",
+      "packages": "array", "items": "array"}',
+    '{business_id, shipment_number}'
+  );
+  business := (shipment ->> 'business_id')::uuid;
+  perform internal.require_business(business);
+  packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
+  package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
+  perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+
+  perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
+  target_id := internal.find_one(
+    'api.shipments', business, shipment,
+    natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
+  );
+  select s.* into stored from api.shipments s where s.id = target_id;
+  target_id := coalesce(target_id, (shipment ->> 'id')::uuid, uuidv7());
+
+  if shipment ->> 'order_number' is not null then
+    links := links || jsonb_build_object('order_id', internal.find_order(business, shipment ->> 'order_number', 'order_number'));
+  end if;
+  if coalesce(shipment -> 'from_location', 'null') <> 'null' then
+    links := links || jsonb_build_object('location_from',
+      internal.upsert_location(business, shipment -> 'from_location', 'from_location.', patch));
+  end if;
+  if coalesce(shipment -> 'to_location', 'null') <> 'null' then
+    links := links || jsonb_build_object('location_to',
+      internal.upsert_location(business, shipment -> 'to_location', 'to_location.', patch));
+  end if;
+  if coalesce(shipment -> 'billing_address', 'null') <> 'null' then
+    links := links || jsonb_build_object('billing_address_id', internal.upsert_address(
+      business, shipment -> 'billing_address', 'billing_address.', stored.billing_address_id, patch));
+  end if;
+  perform internal.upsert_rows(
+    'api.shipments',
+    array[
+      shipment - '{order_number, from_location, to_location, billing_address, packages, items}'::text[] || links
+        || jsonb_build_object('id', target_id, 'status', coalesce(stored.status, 'unshipped'))
+    ],
+    array_remove(array[stored.id], null),
+    patch
+  );
+
+  known_packages := internal.match_existing(
+    'api.shipment_packages', business, 'shipment_id',
+    array_fill(target_id, array[cardinality(packages)]), package_prefixes, packages
+  );
+  package_ids := array(
+    select coalesce(known_id, (package ->> 'id')::uuid, uuidv7())
+    from unnest(known_packages, packages) with ordinality as p (known_id, package, position)
+    order by position
+  );
+  perform internal.upsert_rows(
+    'api.shipment_packages',
+    array(
+      select package - 'items' || jsonb_build_object('id', id, 'business_id', business, 'shipment_id', target_id)
+      from unnest(packages, package_ids) with ordinality as p (package, id, position)
+      order by position
+    ),
+    array_remove(known_packages, null),
+    patch
+  );
+
+  select
+    array_agg(line order by part, position),
+    array_agg(prefix || format('items[%s].', position - 1) order by part, position),
+    array_agg(package_id order by part, position)
+  into lines, line_prefixes, line_packages
+  from (
+    select p.position as part, package_prefixes[p.position] as prefix, package_ids[p.position] as package_id,
+      i.value as line, i.position
+    from unnest(packages) with ordinality as p (package, position)
+    cross join lateral jsonb_array_elements(nullif(p.package -> 'items', 'null')) with ordinality as i (value, position)
+    union all
+    select cardinality(packages) + 1, '', null, i.value, i.position
+    from jsonb_array_elements(nullif(shipment -> 'items', 'null')) with ordinality as i (value, position)
+  ) line;
+  perform internal.check_input(
+    line_prefixes, lines, 'api.shipment_items', '{"sku": "text", "title": "text", "quantity": "positive integer"}', '{}'
+  );
+  known_lines := internal.match_existing(
+    'api.shipment_items', business, 'shipment_id',
+    array_fill(target_id, array[coalesce(cardinality(lines), 0)]), line_prefixes, lines
+  );
+  select prefix || case when line ->> 'quantity' is null then 'quantity: is required' else 'sku: is required' end
+  into problem
+  from unnest(lines, line_prefixes, known_lines) with ordinality as l (line, prefix, known_id, position)
+  where known_id is null
+    and (line ->> 'quantity' is null or coalesce(line ->> 'sku', line ->> 'inventory_item_id') is null)
+  order by position
+  limit 1;
+  if found then
+    perform internal.refuse_input(problem);
+  end if;
+  line_ids := array(
+    select coalesce(known_id, (line ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, line, position)
+    order by position
+  );
+
+  if not patch then
+    delete from api.shipment_items i
+    where i.business_id = business and i.shipment_id = target_id and i.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.shipment_items',
+    array(
+      select line - '{sku, title}'::text[]
+        || jsonb_build_object('id', id, 'business_id', business, 'shipment_id', target_id)
+        || case when item_id is null then '{}' else jsonb_build_object('inventory_item_id', item_id) end
+        || case when package_id is null then '{}' else jsonb_build_object('shipment_package_id', package_id) end
+      from unnest(lines, line_ids, line_packages, internal.match_items(business, line_prefixes, lines))
+        with ordinality as l (line, id, package_id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+  if not patch then
+    delete from api.shipment_packages p
+    where p.business_id = business and p.shipment_id = target_id and p.id <> all (package_ids);
+  end if;
+
+  update api.shipments s set status = (shipment ->> 'status')::api.shipment_status
+  where s.id = target_id and s.status <> (shipment ->> 'status')::api.shipment_status;
+
+  return (select document from internal.shipments_in_full(array[target_id]));
+end
+$$;
+
+comment on function api.upsert_shipments_full is
+  'Creates or updates a shipment with packages, items, address and locations, all or nothing. '
+  'shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. '
+  'Matched by id, else shipment_number; packages and items by id, else external_ids. patch (default true): what is not named stays; false: the shipment becomes exactly what is given. '
+  'Answers the shipment in full. 400 (P0001) naming the field when the input is wrong; 409 when its state does not allow the change.';
+
+grant execute on function api.upsert_shipments_full to business, operator;
+--! EndIncluded receiving/upsert_shipments_full.sql
+
+-- steps: how warehouses are connected
+--! Included steps/is_http_address.sql
+-- Addresses that a business writes down are http or https, without blanks. Where they lead is checked on each connection.
+create function internal.is_http_address(address text) returns boolean
+language sql immutable strict parallel safe
+set search_path = ''
+as $$
+  select address ~* '^https?://[^\s/?#]+([/?#]\S*)?$'
+$$;
+
+comment on function internal.is_http_address is 'Whether a text is an http or https address.';
+
+grant execute on function internal.is_http_address to business, operator;
+--! EndIncluded steps/is_http_address.sql
+--! Included steps/process_shipments_steps.sql
+-- The process-shipments step of a business: which warehouses may post fulfillment receipts to its callback address,
+-- and for which orders. Its id is the supplier id of that address.
+create type api.step_version as enum ('STAGING', 'PRODUCTION');
+
+comment on type api.step_version is 'STAGING for a staging business, otherwise PRODUCTION.';
+
+create table api.process_shipments_steps (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text,
+  is_synchronous boolean not null default true,
+  is_authenticated boolean not null default true constraint callbacks_are_always_authenticated check (is_authenticated),
+  version api.step_version not null default 'PRODUCTION',
+  channel_ids uuid[] not null default '{}',
+  virtual_location_id uuid,
+  warehouse_location_map jsonb not null default '[]',
+  zeroes_short_inventory boolean not null default false,
+  callback_url text,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, virtual_location_id) references api.locations (business_id, id)
+);
+
+create index on api.process_shipments_steps (business_id, virtual_location_id);
+
+call internal.seal_tenant_table('api.process_shipments_steps');
+
+comment on table api.process_shipments_steps is
+  'Process-shipments steps: each receives the fulfillment receipts that warehouses post to its callback_url.';
+comment on column api.process_shipments_steps.id is 'Primary key; the supplier id in callback_url.';
+comment on column api.process_shipments_steps.business_id is 'Business that the step is installed for.';
+comment on column api.process_shipments_steps.name is 'Name of the step.';
+comment on column api.process_shipments_steps.is_synchronous is
+  'Whether a callback is answered with its result (200, 204). False: it is checked, queued and answered 202.';
+comment on column api.process_shipments_steps.is_authenticated is
+  'Always true: callbacks carry the headers apikey and Authorization.';
+comment on column api.process_shipments_steps.version is 'STAGING for a staging business, otherwise PRODUCTION.';
+comment on column api.process_shipments_steps.channel_ids is
+  'Channels whose orders the step takes; empty: all. Each must be a channel of the business; a channel named here '
+  'is not deleted.';
+comment on column api.process_shipments_steps.virtual_location_id is
+  'Virtual sales channel location: its inventory is adjusted too when units that are committed there ship.';
+comment on column api.process_shipments_steps.warehouse_location_map is
+  'Array of {warehouse, company, locationId, name, id, zipCode, webhookUrl, cancelEndpoint}: the locations that '
+  'callbacks may name. '
+  'locationId is required: the id of a location of the business, or its legacy_id as text; no location twice. '
+  'A location named here is not deleted.';
+comment on column api.process_shipments_steps.zeroes_short_inventory is
+  'Whether an item that a warehouse ships short is set so that nothing more of it is promised from there.';
+comment on column api.process_shipments_steps.callback_url is
+  'Address that warehouses post to. Computed; whatever is sent is ignored.';
+comment on column api.process_shipments_steps.creation_time is 'When the record was created.';
+comment on column api.process_shipments_steps.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.process_shipments_steps to business, operator;
+--! EndIncluded steps/process_shipments_steps.sql
+--! Included steps/callback_url_is_computed.sql
+-- A step's callback_url follows from the public address of this installation and the step's id, whatever a client sends.
+create function internal.callback_url(step_id uuid) returns text
+language sql stable
+set search_path = ''
+as $$
+  select internal.setting('public_url') || '/v1/suppliers/' || step_id || '/callbacks'
+$$;
+
+comment on function internal.callback_url is 'The address that warehouses post the callbacks of a step to.';
+
+create function internal.callback_url_is_computed() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  new.callback_url := internal.callback_url(new.id);
+  return new;
+end
+$$;
+
+comment on function internal.callback_url_is_computed is 'Sets callback_url of a process-shipments step.';
+
+create trigger callback_url_is_computed before insert or update on api.process_shipments_steps for each row
+  execute function internal.callback_url_is_computed();
+--! EndIncluded steps/callback_url_is_computed.sql
+--! Included steps/send_orders_steps.sql
+-- The send-orders step of a business: which warehouse address gets the fulfillments that become NEW at its locations.
+create table api.send_orders_steps (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text,
+  is_enabled boolean not null default true,
+  payload_url text constraint payload_url_is_http check (internal.is_http_address(payload_url)),
+  auth_query_field text check (auth_query_field <> ''),
+  auth_query_value text,
+  warehouse_location_map jsonb not null default '[]',
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  constraint every_mapped_location_has_an_address check (
+    payload_url is not null
+    or not jsonb_path_exists(warehouse_location_map, '$[*] ? (!exists(@.webhookUrl) || @.webhookUrl == null)')
+  )
+);
+
+call internal.seal_tenant_table('api.send_orders_steps');
+
+comment on table api.send_orders_steps is
+  'Send-orders steps: each posts the fulfillments that become NEW at its mapped locations to a warehouse.';
+comment on column api.send_orders_steps.id is 'Primary key.';
+comment on column api.send_orders_steps.business_id is 'Business that the step is installed for.';
+comment on column api.send_orders_steps.name is 'Name of the step.';
+comment on column api.send_orders_steps.is_enabled is 'Whether the step sends.';
+comment on column api.send_orders_steps.payload_url is
+  'Address (http or https) that orders are posted to. May be null only when every entry of the map has a webhookUrl.';
+comment on column api.send_orders_steps.auth_query_field is
+  'Name of the query parameter that authenticates at payload_url. Null: none, and the stored value is forgotten.';
+comment on column api.send_orders_steps.auth_query_value is
+  'Value of that query parameter. Write only: kept apart and always read as null. Null leaves what is stored; '
+  'to forget it, set auth_query_field to null.';
+comment on column api.send_orders_steps.warehouse_location_map is
+  'Array of {warehouse, company, locationId, name, id, zipCode, webhookUrl, cancelEndpoint}: the locations whose '
+  'fulfillments are sent. '
+  'locationId is required: the id of a location of the business, or its legacy_id as text; no location twice. '
+  'webhookUrl is used instead of payload_url. A location named here is not deleted.';
+comment on column api.send_orders_steps.creation_time is 'When the record was created.';
+comment on column api.send_orders_steps.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.send_orders_steps to business, operator;
+--! EndIncluded steps/send_orders_steps.sql
+--! Included steps/send_orders_secrets.sql
+-- The authentication values of send-orders steps. Readable by the owner only.
+create table internal.send_orders_secrets (
+  business_id uuid not null,
+  send_orders_step_id uuid not null,
+  auth_query_value text not null,
+  primary key (business_id, send_orders_step_id),
+  foreign key (business_id, send_orders_step_id) references api.send_orders_steps (business_id, id) on delete cascade
+);
+
+comment on table internal.send_orders_secrets is
+  'Value of the query parameter that a send-orders step authenticates with, one row per step that has one.';
+
+alter table internal.send_orders_secrets replica identity using index send_orders_secrets_pkey;
+alter table internal.send_orders_secrets enable row level security, force row level security;
+create policy every_business on internal.send_orders_secrets to current_user using (true);
+--! EndIncluded steps/send_orders_secrets.sql
+--! Included steps/auth_query_value_is_write_only.sql
+-- auth_query_value is never in its table, so that no answer, error or replica shows it. It is kept in
+-- internal.send_orders_secrets.
+--   a value                  is stored, instead of what was
+--   null                     leaves what is stored
+--   auth_query_field null    forgets what is stored; refused (400) together with a value
+-- The value waits in a setting of the transaction until the row is in place: a row that ON CONFLICT DO NOTHING skips
+-- has passed its BEFORE trigger too, and must not change the secret of the row that is there.
+create function internal.auth_query_value_is_write_only() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if new.auth_query_field is null then
+    perform internal.refuse(400, 'auth_query_field: is required with auth_query_value');
+  end if;
+  perform set_config(
+    'lading.send_orders_secrets',
+    (internal.waiting_send_orders_secrets() || jsonb_build_object(new.id, new.auth_query_value))::text,
+    true
+  );
+  new.auth_query_value := null;
+  return new;
+end
+$$;
+
+comment on function internal.auth_query_value_is_write_only is
+  'Takes auth_query_value out of a row that is about to be written.';
+
+create function internal.waiting_send_orders_secrets() returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select coalesce(nullif(current_setting('lading.send_orders_secrets', true), ''), '{}')::jsonb
+$$;
+
+comment on function internal.waiting_send_orders_secrets is
+  'Values taken out of rows by the statement that runs: {step id: value}.';
+
+grant execute on function internal.waiting_send_orders_secrets to business, operator;
+
+create function internal.keep_send_orders_secrets() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  waiting jsonb := internal.waiting_send_orders_secrets();
+begin
+  insert into internal.send_orders_secrets as s (send_orders_step_id, business_id, auth_query_value)
+  select w.id, w.business_id, waiting ->> w.id::text
+  from written w
+  where waiting ? w.id::text
+  on conflict (business_id, send_orders_step_id) do update set auth_query_value = excluded.auth_query_value;
+
+  delete from internal.send_orders_secrets s
+  using written w
+  where s.send_orders_step_id = w.id and w.auth_query_field is null;
+
+  perform set_config(
+    'lading.send_orders_secrets',
+    case tg_op when 'INSERT' then '' else (waiting - array(select w.id::text from written w))::text end,
+    true
+  );
+  return null;
+end
+$$;
+
+comment on function internal.keep_send_orders_secrets is
+  'Stores the values taken out of the rows that a statement wrote.';
+
+create trigger auth_query_value_is_write_only before insert or update on api.send_orders_steps for each row
+  when (new.auth_query_value is not null) execute function internal.auth_query_value_is_write_only();
+
+create trigger keep_send_orders_secrets_of_new_steps after insert on api.send_orders_steps
+  referencing new table as written
+  for each statement execute function internal.keep_send_orders_secrets();
+
+create trigger keep_send_orders_secrets_of_changed_steps after update on api.send_orders_steps
+  referencing new table as written
+  for each statement execute function internal.keep_send_orders_secrets();
+--! EndIncluded steps/auth_query_value_is_write_only.sql
+--! Included steps/warehouse_locations.sql
+-- The entries of all location maps, each with the location that it names: what callbacks and send-orders look up.
+-- Kept by location_map_must_name_locations. A location that a map names is not deleted.
+create table internal.warehouse_locations (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null,
+  process_shipments_step_id uuid,
+  send_orders_step_id uuid,
+  location_id uuid not null,
+  entry jsonb not null,
+  unique (business_id, id),
+  constraint belongs_to_one_step check (num_nonnulls(process_shipments_step_id, send_orders_step_id) = 1),
+  unique (business_id, process_shipments_step_id, location_id),
+  unique (business_id, send_orders_step_id, location_id),
+  foreign key (business_id, process_shipments_step_id) references api.process_shipments_steps (business_id, id)
+    on delete cascade,
+  foreign key (business_id, send_orders_step_id) references api.send_orders_steps (business_id, id) on delete cascade,
+  foreign key (business_id, location_id) references api.locations (business_id, id)
+);
+
+create index on internal.warehouse_locations (business_id, location_id);
+
+comment on table internal.warehouse_locations is
+  'Entries of the location maps of all steps, each with the id of its location.';
+
+alter table internal.warehouse_locations replica identity using index warehouse_locations_business_id_id_key;
+alter table internal.warehouse_locations enable row level security, force row level security;
+create policy every_business on internal.warehouse_locations to current_user using (true);
+--! EndIncluded steps/warehouse_locations.sql
+--! Included steps/read_location_map.sql
+-- Reads a location map: its entries, each with the location of the business that it names.
+-- Refuses (400), naming the path, the first entry that is not an object, has an unknown or non-text field, lacks its
+-- locationId, names no location or one that is named before, or has an address that is not http or https.
+create function internal.read_location_map(business_id uuid, location_map jsonb)
+returns table (location_id uuid, entry jsonb)
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  problem text;
+begin
+  if jsonb_typeof(location_map) <> 'array' then
+    perform internal.refuse(400, 'warehouse_location_map: must be an array');
+  end if;
+
+  with entries as materialized (
+    select
+      n,
+      e.entry,
+      format('warehouse_location_map[%s]', n - 1) as path,
+      internal.find_location(business_id, e.entry ->> 'locationId') as location
+    from jsonb_array_elements(location_map) with ordinality as e (entry, n)
+  ),
+  fields as (
+    select n, path || '.' || key as path, key, value
+    from entries, jsonb_each(case jsonb_typeof(entries.entry) when 'object' then entries.entry else '{}' end)
+  ),
+  problems (n, rank, text) as (
+    select n, 1, path || ': must be an object' from entries where jsonb_typeof(entries.entry) <> 'object'
+    union all
+    select n, 2, format('warehouse_location_map[%s]: unknown field %s', n - 1, to_json(left(key, 100))) from fields
+    where key not in ('warehouse', 'company', 'locationId', 'name', 'id', 'zipCode', 'webhookUrl', 'cancelEndpoint')
+    union all
+    select n, 3, path || ': must be text' from fields where jsonb_typeof(value) not in ('string', 'null')
+    union all
+    select n, 4, path || '.locationId: is required' from entries where entries.entry ->> 'locationId' is null
+    union all
+    select n, 5, format('%s.locationId: no location %s', path, to_json(left(entries.entry ->> 'locationId', 100)))
+    from entries where location is null
+    union all
+    select n, 6, format('%s.locationId: the same location as warehouse_location_map[%s]', path, first - 1)
+    from (select *, min(n) over (partition by location) as first from entries) named
+    where n > first
+    union all
+    select n, 7, path || ': must be an http or https address' from fields
+    where key in ('webhookUrl', 'cancelEndpoint') and not internal.is_http_address(value #>> '{}')
+  )
+  select p.text into problem from problems p order by p.n, p.rank, p.text limit 1;
+
+  if problem is not null then
+    perform internal.refuse(400, problem);
+  end if;
+
+  return query
+  select internal.find_location(business_id, e.entry ->> 'locationId'), e.entry
+  from jsonb_array_elements(location_map) as e (entry);
+end
+$$;
+
+comment on function internal.read_location_map is
+  'The entries of a location map, each with its location. Refuses (400) a map that is not right, naming the path.';
+--! EndIncluded steps/read_location_map.sql
+--! Included steps/location_map_must_name_locations.sql
+-- The location map of a step names locations of its business, none twice.
+--   writes   internal.warehouse_locations, one row per entry
+--   refuses  (400) what internal.read_location_map refuses
+-- It runs after the row is in place, when row-level security has passed it: nothing is learnt of another business.
+create function internal.location_map_must_name_locations() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  process_shipments_step uuid := case tg_table_name when 'process_shipments_steps' then new.id end;
+  send_orders_step uuid := case tg_table_name when 'send_orders_steps' then new.id end;
+begin
+  delete from internal.warehouse_locations w
+  where w.business_id = new.business_id
+    and (w.process_shipments_step_id = process_shipments_step or w.send_orders_step_id = send_orders_step);
+
+  insert into internal.warehouse_locations
+    (business_id, process_shipments_step_id, send_orders_step_id, location_id, entry)
+  select new.business_id, process_shipments_step, send_orders_step, m.location_id, m.entry
+  from internal.read_location_map(new.business_id, new.warehouse_location_map) m;
+  return null;
+end
+$$;
+
+comment on function internal.location_map_must_name_locations is
+  'Refuses (400) a step whose location map does not name locations of its business, and keeps the entries of the map.';
+
+create trigger location_map_must_name_locations
+  after insert or update of warehouse_location_map on api.process_shipments_steps
+  for each row execute function internal.location_map_must_name_locations();
+
+create trigger location_map_must_name_locations
+  after insert or update of warehouse_location_map on api.send_orders_steps
+  for each row execute function internal.location_map_must_name_locations();
+--! EndIncluded steps/location_map_must_name_locations.sql
+--! Included steps/process_shipments_channels.sql
+-- The channels that each process-shipments step takes orders of; none: of all. Kept by channel_ids_must_name_channels.
+-- A channel that a step names is not deleted, since a step without channels takes the orders of all.
+create table internal.process_shipments_channels (
+  business_id uuid not null,
+  process_shipments_step_id uuid not null,
+  channel_id uuid not null,
+  primary key (business_id, process_shipments_step_id, channel_id),
+  foreign key (business_id, process_shipments_step_id) references api.process_shipments_steps (business_id, id)
+    on delete cascade,
+  foreign key (business_id, channel_id) references api.channels (business_id, id)
+);
+
+create index on internal.process_shipments_channels (business_id, channel_id);
+
+comment on table internal.process_shipments_channels is 'Channels that process-shipments steps are limited to.';
+
+alter table internal.process_shipments_channels replica identity using index process_shipments_channels_pkey;
+alter table internal.process_shipments_channels enable row level security, force row level security;
+create policy every_business on internal.process_shipments_channels to current_user using (true);
+--! EndIncluded steps/process_shipments_channels.sql
+--! Included steps/channel_ids_must_name_channels.sql
+-- A process-shipments step is limited to channels of its business.
+--   writes   internal.process_shipments_channels
+--   refuses  (400) an id that is null or no channel of the business
+create function internal.channel_ids_must_name_channels() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  unknown record;
+begin
+  select n - 1 as position, listed.id into unknown
+  from unnest(new.channel_ids) with ordinality as listed (id, n)
+  where not exists (select from api.channels c where c.business_id = new.business_id and c.id = listed.id)
+  order by n limit 1;
+  if found then
+    perform internal.refuse(400, format('channel_ids[%s]: no channel "%s"', unknown.position, coalesce(unknown.id::text, 'null')));
+  end if;
+
+  delete from internal.process_shipments_channels p
+  where p.business_id = new.business_id and p.process_shipments_step_id = new.id;
+
+  insert into internal.process_shipments_channels (business_id, process_shipments_step_id, channel_id)
+  select distinct new.business_id, new.id, listed.id
+  from unnest(new.channel_ids) as listed (id);
+  return null;
+end
+$$;
+
+comment on function internal.channel_ids_must_name_channels is
+  'Refuses (400) a process-shipments step that names a channel which its business does not have, and keeps the '
+  'channels.';
+
+create trigger channel_ids_must_name_channels
+  after insert or update of channel_ids on api.process_shipments_steps
+  for each row execute function internal.channel_ids_must_name_channels();
+--! EndIncluded steps/channel_ids_must_name_channels.sql
+
+-- fulfillment: what warehouses ship
+--! Included fulfillment/fulfillments.sql
+-- A warehouse's part in an order: the lines that one location ships.
+create type api.fulfillment_status as enum ('NEW', 'PENDING', 'OPEN', 'SUCCESS', 'CANCELED', 'BACKORDER');
+comment on type api.fulfillment_status is 'NEW: to be sent to the warehouse; PENDING: sent; OPEN: shipped; SUCCESS: done; CANCELED; BACKORDER: waits for stock.';
+
+create table api.fulfillments (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  order_id uuid not null,
+  supplier_id uuid,
+  purchase_order_number text,
+  location_id uuid,
+  shipping_company text,
+  shipping_method text,
+  tracking_number text,
+  tracking_urls text[],
+  shipped_at timestamptz,
+  status api.fulfillment_status not null default 'NEW',
+  external_ids jsonb check (jsonb_typeof(external_ids) = 'object'),
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, order_id, id),
+  foreign key (business_id, order_id) references api.orders (business_id, id),
+  foreign key (business_id, supplier_id) references api.process_shipments_steps (business_id, id),
+  foreign key (business_id, location_id) references api.locations (business_id, id)
+);
+
+create index on api.fulfillments (business_id, location_id, status);
+create index on api.fulfillments (business_id, supplier_id);
+
+comment on table api.fulfillments is
+  'Lines of an order that one location ships. Its units are committed there until they ship.';
+comment on column api.fulfillments.id is 'Primary key.';
+comment on column api.fulfillments.business_id is 'Business that owns the record.';
+comment on column api.fulfillments.order_id is 'Order that is fulfilled.';
+comment on column api.fulfillments.supplier_id is 'Process-shipments step whose callback reports on it.';
+comment on column api.fulfillments.purchase_order_number is 'Purchase order number that the warehouse knows.';
+comment on column api.fulfillments.location_id is 'Warehouse location that ships.';
+comment on column api.fulfillments.shipping_company is 'Carrier.';
+comment on column api.fulfillments.shipping_method is 'Carrier''s service.';
+comment on column api.fulfillments.tracking_number is 'Carrier''s tracking number.';
+comment on column api.fulfillments.tracking_urls is 'Addresses at which the package can be tracked.';
+comment on column api.fulfillments.shipped_at is 'When it shipped.';
+comment on column api.fulfillments.status is 'NEW, PENDING, OPEN, SUCCESS, CANCELED or BACKORDER; never goes back (else 409).';
+comment on column api.fulfillments.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.fulfillments.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.fulfillments.creation_time is 'When the record was created.';
+comment on column api.fulfillments.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.fulfillments');
+grant select, insert, update, delete on api.fulfillments to business, operator;
+--! EndIncluded fulfillment/fulfillments.sql
+--! Included fulfillment/fulfillment_line_items.sql
+-- What a fulfillment ships.
+create table api.fulfillment_line_items (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  fulfillment_id uuid not null,
+  order_line_item_id uuid,
+  inventory_item_id uuid not null,
+  sku text,
+  title text,
+  quantity integer not null check (quantity > 0),
+  grams numeric,
+  price integer,
+  shipping_price integer,
+  shipping_tax integer,
+  shipping_method text,
+  vendor text,
+  additional_fields jsonb check (jsonb_typeof(additional_fields) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  foreign key (business_id, fulfillment_id) references api.fulfillments (business_id, id) on delete cascade,
+  foreign key (business_id, order_line_item_id) references api.order_line_items (business_id, id),
+  foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id)
+);
+
+create index on api.fulfillment_line_items (business_id, fulfillment_id);
+create index on api.fulfillment_line_items (business_id, order_line_item_id);
+create index on api.fulfillment_line_items (business_id, inventory_item_id);
+
+comment on table api.fulfillment_line_items is
+  'A line of a fulfillment: units of one inventory item. Changes only while the fulfillment is NEW or PENDING (else 409).';
+comment on column api.fulfillment_line_items.id is 'Primary key.';
+comment on column api.fulfillment_line_items.business_id is 'Business that owns the record.';
+comment on column api.fulfillment_line_items.fulfillment_id is 'Fulfillment that the line belongs to.';
+comment on column api.fulfillment_line_items.order_line_item_id is 'Order line that it fulfills.';
+comment on column api.fulfillment_line_items.inventory_item_id is 'Inventory item to ship.';
+comment on column api.fulfillment_line_items.sku is 'SKU as the warehouse is told; that of the item unless given.';
+comment on column api.fulfillment_line_items.title is 'Title as the warehouse is told; that of the item unless given.';
+comment on column api.fulfillment_line_items.quantity is 'Units to ship, at least 1.';
+comment on column api.fulfillment_line_items.grams is 'Weight in grams.';
+comment on column api.fulfillment_line_items.price is 'Price of a unit, in minor units of the order''s currency.';
+comment on column api.fulfillment_line_items.shipping_price is 'Price of shipping the line, in minor units.';
+comment on column api.fulfillment_line_items.shipping_tax is 'Tax on shipping the line, in minor units.';
+comment on column api.fulfillment_line_items.shipping_method is 'How the line is to be shipped.';
+comment on column api.fulfillment_line_items.vendor is 'Vendor of the item.';
+comment on column api.fulfillment_line_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.fulfillment_line_items.creation_time is 'When the record was created.';
+comment on column api.fulfillment_line_items.update_time is 'When the record was last changed.';
+
+call internal.seal_tenant_table('api.fulfillment_line_items');
+grant select, insert, update, delete on api.fulfillment_line_items to business, operator;
+--! EndIncluded fulfillment/fulfillment_line_items.sql
+
+-- webhooks: events, who gets them, and what became of them
+--! Included webhooks/webhook_actions.sql
+-- What a webhook can be subscribed to. Read only.
+create table api.webhook_actions (
+  action text primary key,
+  description text not null,
+  resource text not null check (resource in ('shipments', 'shipment_receipts')),
+  constraint action_begins_with_its_object check (starts_with(action, rtrim(resource, 's') || '.'))
+);
+
+comment on table api.webhook_actions is 'Actions that webhooks can be subscribed to. Read only.';
+comment on column api.webhook_actions.action is 'Primary key: name of the action, for example shipment.created.';
+comment on column api.webhook_actions.description is 'When the action fires.';
+comment on column api.webhook_actions.resource is
+  'Resource whose records the action is about: shipments or shipment_receipts.';
+
+insert into api.webhook_actions (action, resource, description) values
+  ('shipment.created', 'shipments', 'A shipment was created.'),
+  ('shipment.updated', 'shipments', 'A shipment or one of its items changed, its status included.'),
+  ('shipment.updated.status', 'shipments', 'The status of a shipment changed.'),
+  ('shipment.deleted', 'shipments', 'A shipment was deleted.'),
+  ('shipment_receipt.created', 'shipment_receipts', 'A shipment receipt was created.'),
+  ('shipment_receipt.updated', 'shipment_receipts', 'A shipment receipt or one of its items changed.'),
+  ('shipment_receipt.completed', 'shipment_receipts', 'A shipment receipt was completed, which is final.'),
+  ('shipment_receipt.deleted', 'shipment_receipts', 'A shipment receipt was deleted.');
+
+alter table api.webhook_actions enable row level security, force row level security;
+create policy every_row on api.webhook_actions using (true);
+
+grant select on api.webhook_actions to business, operator;
+--! EndIncluded webhooks/webhook_actions.sql
+--! Included webhooks/webhook_configurations.sql
+-- Where a business wants its events delivered. What it is subscribed to is in webhook_configuration_actions,
+-- the secret that signs its deliveries in internal.webhook_secrets.
+create table api.webhook_configurations (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  name text,
+  hook_consumer_url text not null
+    constraint hook_consumer_url_is_http check (internal.is_http_address(hook_consumer_url)),
+  producer_url text constraint producer_url_is_http check (internal.is_http_address(producer_url)),
+  is_enabled boolean not null default true,
+  is_immediate boolean not null default false,
+  disabled_reason text,
+  disabled_time timestamptz,
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+call internal.seal_tenant_table('api.webhook_configurations');
+
+comment on table api.webhook_configurations is
+  'Webhook configurations: addresses of consumers that events are delivered to.';
+comment on column api.webhook_configurations.id is 'Primary key.';
+comment on column api.webhook_configurations.business_id is 'Business whose events are delivered.';
+comment on column api.webhook_configurations.name is 'Name of the configuration.';
+comment on column api.webhook_configurations.hook_consumer_url is 'Address (http or https) of the consumer.';
+comment on column api.webhook_configurations.producer_url is
+  'Address (http or https) that delivers to the consumer. Default: the delivery address of this installation. '
+  'Another one gets the signed event with the header webhook-consumer-url. Bodies over 300 kB skip it.';
+comment on column api.webhook_configurations.is_enabled is
+  'Whether events are delivered. Set to false when the consumer answers 410 or fails for 5 days.';
+comment on column api.webhook_configurations.is_immediate is
+  'Whether events fire when their change commits, instead of once a minute.';
+comment on column api.webhook_configurations.disabled_reason is
+  'Why the configuration was disabled; null while it never was.';
+comment on column api.webhook_configurations.disabled_time is 'When the configuration was disabled.';
+comment on column api.webhook_configurations.creation_time is 'When the record was created.';
+comment on column api.webhook_configurations.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.webhook_configurations to business, operator;
+--! EndIncluded webhooks/webhook_configurations.sql
+--! Included webhooks/default_producer_is_this_installation.sql
+-- A webhook configuration without a producer_url is delivered by this installation, and says so.
+create function internal.delivery_address() returns text
+language sql stable
+set search_path = ''
+as $$
+  select internal.setting('public_url') || '/v1/deliveries'
+$$;
+
+comment on function internal.delivery_address is
+  'The producer_url of configurations that this installation delivers itself.';
+
+create function internal.default_producer_is_this_installation() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  new.producer_url := internal.delivery_address();
+  return new;
+end
+$$;
+
+comment on function internal.default_producer_is_this_installation is
+  'Sets the producer_url of a webhook configuration that has none.';
+
+create trigger default_producer_is_this_installation before insert or update on api.webhook_configurations for each row
+  when (new.producer_url is null) execute function internal.default_producer_is_this_installation();
+--! EndIncluded webhooks/default_producer_is_this_installation.sql
+--! Included webhooks/webhook_secrets.sql
+-- The secrets that sign deliveries (Standard Webhooks). Each configuration has one that is current; a rotated one signs too
+-- until it expires. Readable by the owner only.
+create table internal.webhook_secrets (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null,
+  webhook_configuration_id uuid not null,
+  secret text not null default 'whsec_' || encode(internal.gen_random_bytes(32), 'base64')
+    check (secret ~ '^whsec_[A-Za-z0-9+/]+=*$'),
+  creation_time timestamptz not null default now(),
+  expires_time timestamptz,
+  unique (business_id, id),
+  foreign key (business_id, webhook_configuration_id) references api.webhook_configurations (business_id, id)
+    on delete cascade
+);
+
+create index on internal.webhook_secrets (business_id, webhook_configuration_id);
+create unique index only_one_current_webhook_secret on internal.webhook_secrets (webhook_configuration_id)
+  where expires_time is null;
+
+comment on table internal.webhook_secrets is
+  'Secrets that sign deliveries. The one without expires_time is current; others sign too until they expire.';
+
+alter table internal.webhook_secrets replica identity using index webhook_secrets_business_id_id_key;
+alter table internal.webhook_secrets enable row level security, force row level security;
+create policy every_business on internal.webhook_secrets to current_user using (true);
+--! EndIncluded webhooks/webhook_secrets.sql
+--! Included webhooks/every_configuration_has_a_secret.sql
+-- A webhook configuration has a secret from the start.
+create function internal.every_configuration_has_a_secret() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  insert into internal.webhook_secrets (business_id, webhook_configuration_id)
+  select c.business_id, c.id from created c;
+  return null;
+end
+$$;
+
+comment on function internal.every_configuration_has_a_secret is
+  'Makes the secrets of the webhook configurations that a statement created.';
+
+create trigger every_configuration_has_a_secret after insert on api.webhook_configurations
+  referencing new table as created
+  for each statement execute function internal.every_configuration_has_a_secret();
+--! EndIncluded webhooks/every_configuration_has_a_secret.sql
+--! Included webhooks/webhook_configuration_actions.sql
+-- What each webhook configuration is subscribed to. A subscription goes with its configuration.
+create table api.webhook_configuration_actions (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null default internal.business_id() references api.businesses,
+  webhook_configuration_id uuid not null,
+  action text not null references api.webhook_actions,
+  capture_snapshot boolean not null default false,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, webhook_configuration_id, action),
+  foreign key (business_id, webhook_configuration_id) references api.webhook_configurations (business_id, id)
+    on delete cascade
+);
+
+create index on api.webhook_configuration_actions (business_id, action);
+
+call internal.seal_tenant_table('api.webhook_configuration_actions');
+
+comment on table api.webhook_configuration_actions is
+  'Actions that webhook configurations are subscribed to, each once per configuration.';
+comment on column api.webhook_configuration_actions.id is 'Primary key.';
+comment on column api.webhook_configuration_actions.business_id is 'Business of the configuration; need not be sent.';
+comment on column api.webhook_configuration_actions.webhook_configuration_id is 'Configuration that is subscribed.';
+comment on column api.webhook_configuration_actions.action is 'Action that it is subscribed to.';
+comment on column api.webhook_configuration_actions.capture_snapshot is
+  'True: an event carries its object as it was when it changed. False: as it is when the event fires.';
+comment on column api.webhook_configuration_actions.creation_time is 'When the record was created.';
+comment on column api.webhook_configuration_actions.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.webhook_configuration_actions to business, operator;
+--! EndIncluded webhooks/webhook_configuration_actions.sql
+--! Included webhooks/subscription_belongs_to_the_business_of_its_configuration.sql
+-- A subscription that comes without a business_id gets that of its configuration.
+-- Refuses (400) a configuration that the caller does not have.
+create function internal.subscription_belongs_to_the_business_of_its_configuration() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.business_id := (select c.business_id from api.webhook_configurations c where c.id = new.webhook_configuration_id);
+  if new.business_id is null then
+    perform internal.refuse(400, 'webhook_configuration_id: no such webhook configuration');
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.subscription_belongs_to_the_business_of_its_configuration is
+  'Sets the business of a subscription that comes without one. Refuses (400) an unknown configuration.';
+
+create trigger belongs_to_the_business_of_its_configuration
+  before insert on api.webhook_configuration_actions for each row
+  when (new.business_id is null) execute function internal.subscription_belongs_to_the_business_of_its_configuration();
+--! EndIncluded webhooks/subscription_belongs_to_the_business_of_its_configuration.sql
+--! Included webhooks/shipment_webhooks.sql
+-- Events of shipments: one row per change and subscribed action, written with the change.
+-- A client may write rows too: one that is ready is fired like any other. shipment_id refers to nothing, since
+-- shipments that are gone have events too.
+create type api.webhook_status as enum ('ready', 'sent');
+
+comment on type api.webhook_status is 'ready: waits to be fired. sent: handed to delivery.';
+
+create table api.shipment_webhooks (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  transaction_id bigint not null default (pg_current_xact_id()::text::bigint),
+  shipment_id uuid not null,
+  action text not null references api.webhook_actions check (starts_with(action, 'shipment.')),
+  status api.webhook_status not null default 'ready',
+  shipment_json jsonb check (jsonb_typeof(shipment_json) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+create index on api.shipment_webhooks (business_id, shipment_id);
+create index on api.shipment_webhooks (business_id, action);
+create index shipment_webhooks_ready_idx on api.shipment_webhooks (id) where status = 'ready';
+
+call internal.seal_tenant_table('api.shipment_webhooks');
+
+comment on table api.shipment_webhooks is
+  'Events of shipments that webhooks are subscribed to. Fired while ready, then sent.';
+comment on column api.shipment_webhooks.id is 'Primary key; id of the event in what is delivered.';
+comment on column api.shipment_webhooks.business_id is 'Business that the shipment belongs to.';
+comment on column api.shipment_webhooks.transaction_id is
+  'Database transaction of the change: the same for all that changed together.';
+comment on column api.shipment_webhooks.shipment_id is 'Shipment that changed; it may be deleted since.';
+comment on column api.shipment_webhooks.action is 'What happened to it, a value of webhook_actions.';
+comment on column api.shipment_webhooks.status is
+  'ready: waits to be fired. sent: handed to delivery; webhook_deliveries tells what the consumer answered.';
+comment on column api.shipment_webhooks.shipment_json is
+  'The shipment as it was when it changed, for subscriptions with capture_snapshot. Null: it is delivered as it is '
+  'when the event fires.';
+comment on column api.shipment_webhooks.creation_time is 'When the event happened.';
+comment on column api.shipment_webhooks.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.shipment_webhooks to business, operator;
+--! EndIncluded webhooks/shipment_webhooks.sql
+--! Included webhooks/shipment_receipt_webhooks.sql
+-- Events of shipment receipts: one row per change and subscribed action, written with the change.
+-- A client may write rows too: one that is ready is fired like any other. shipment_receipt_id refers to nothing, since
+-- shipment receipts that are gone have events too.
+create table api.shipment_receipt_webhooks (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  transaction_id bigint not null default (pg_current_xact_id()::text::bigint),
+  shipment_receipt_id uuid not null,
+  action text not null references api.webhook_actions check (starts_with(action, 'shipment_receipt.')),
+  status api.webhook_status not null default 'ready',
+  shipment_receipt_json jsonb check (jsonb_typeof(shipment_receipt_json) = 'object'),
+  creation_time timestamptz default now(),
+  update_time timestamptz
+);
+
+create index on api.shipment_receipt_webhooks (business_id, shipment_receipt_id);
+create index on api.shipment_receipt_webhooks (business_id, action);
+create index shipment_receipt_webhooks_ready_idx on api.shipment_receipt_webhooks (id) where status = 'ready';
+
+call internal.seal_tenant_table('api.shipment_receipt_webhooks');
+
+comment on table api.shipment_receipt_webhooks is
+  'Events of shipment receipts that webhooks are subscribed to. Fired while ready, then sent.';
+comment on column api.shipment_receipt_webhooks.id is 'Primary key; id of the event in what is delivered.';
+comment on column api.shipment_receipt_webhooks.business_id is 'Business that the shipment receipt belongs to.';
+comment on column api.shipment_receipt_webhooks.transaction_id is
+  'Database transaction of the change: the same for all that changed together.';
+comment on column api.shipment_receipt_webhooks.shipment_receipt_id is
+  'Shipment receipt that changed; it may be deleted since.';
+comment on column api.shipment_receipt_webhooks.action is 'What happened to it, a value of webhook_actions.';
+comment on column api.shipment_receipt_webhooks.status is
+  'ready: waits to be fired. sent: handed to delivery; webhook_deliveries tells what the consumer answered.';
+comment on column api.shipment_receipt_webhooks.shipment_receipt_json is
+  'The shipment receipt as it was when it changed, for subscriptions with capture_snapshot. Null: it is delivered '
+  'as it is when the event fires.';
+comment on column api.shipment_receipt_webhooks.creation_time is 'When the event happened.';
+comment on column api.shipment_receipt_webhooks.update_time is 'When the record was last changed.';
+
+grant select, insert, update, delete on api.shipment_receipt_webhooks to business, operator;
+--! EndIncluded webhooks/shipment_receipt_webhooks.sql
+--! Included webhooks/webhook_sequences.sql
+-- Counts the events of each shipment and receipt that were fired, so that a consumer can tell which of two is newer.
+create table internal.webhook_sequences (
+  business_id uuid not null references api.businesses on delete cascade,
+  object_id uuid not null,
+  last_sequence bigint not null check (last_sequence > 0),
+  primary key (business_id, object_id)
+);
+
+comment on table internal.webhook_sequences is 'The sequence last given to an event of a shipment or receipt.';
+
+alter table internal.webhook_sequences replica identity using index webhook_sequences_pkey;
+alter table internal.webhook_sequences enable row level security, force row level security;
+create policy every_business on internal.webhook_sequences to current_user using (true);
+--! EndIncluded webhooks/webhook_sequences.sql
+--! Included webhooks/webhook_deliveries.sql
+-- What was and will be delivered: one row per event and configuration that was subscribed when it fired, also the queue.
+--   pending    waits for next_attempt_time
+--   sending    a worker holds it. The claim adds 1 to lease_token and moves next_attempt_time to the end of the lease, so that
+--              a delivery whose worker died is due again; only the holder of the latest token may record an outcome
+--   delivered  the consumer answered 2xx
+--   failed     given up after the last retry
+--   canceled   the configuration was disabled before it was delivered
+-- Read only; written by workers. Kept for a time, then deleted in the order of ids, which is that of time.
+create type api.webhook_delivery_state as enum ('pending', 'sending', 'delivered', 'failed', 'canceled');
+
+comment on type api.webhook_delivery_state is
+  'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: '
+  'configuration disabled.';
+
+create table api.webhook_deliveries (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  webhook_configuration_id uuid not null,
+  event_id uuid not null,
+  action text not null references api.webhook_actions,
+  object_id uuid not null,
+  sequence bigint not null,
+  event_time timestamptz not null,
+  is_test boolean not null default false,
+  replay_of uuid,
+  payload jsonb,
+  payload_bytes integer not null check (payload_bytes >= 0),
+  state api.webhook_delivery_state not null default 'pending',
+  attempt_count integer not null default 0 check (attempt_count >= 0),
+  next_attempt_time timestamptz default now(),
+  lease_token bigint not null default 0,
+  response_status integer,
+  duration_ms integer,
+  error text,
+  ended_time timestamptz,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  constraint large_payloads_are_not_kept check (payload is null or payload_bytes <= 300000),
+  constraint due_until_ended check (
+    case when state in ('pending', 'sending') then next_attempt_time is not null and ended_time is null
+    else next_attempt_time is null and ended_time is not null end
+  ),
+  foreign key (business_id, webhook_configuration_id) references api.webhook_configurations (business_id, id)
+    on delete cascade
+);
+
+call internal.seal_tenant_table('api.webhook_deliveries');
+
+alter table api.webhook_deliveries
+  add foreign key (business_id, replay_of) references api.webhook_deliveries (business_id, id)
+  on delete set null (replay_of);
+
+create index webhook_deliveries_due_idx on api.webhook_deliveries (next_attempt_time) where next_attempt_time is not null;
+create index webhook_deliveries_due_by_configuration_idx
+  on api.webhook_deliveries (business_id, webhook_configuration_id, next_attempt_time) where next_attempt_time is not null;
+create index on api.webhook_deliveries (business_id, webhook_configuration_id, id);
+create index on api.webhook_deliveries (business_id, object_id, sequence);
+create index on api.webhook_deliveries (business_id, event_id);
+create index on api.webhook_deliveries (business_id, action, id);
+create index on api.webhook_deliveries (business_id, replay_of) where replay_of is not null;
+
+comment on table api.webhook_deliveries is
+  'Deliveries of events to webhook configurations, with the outcome of the last attempt. Read only; kept 30 days.';
+comment on column api.webhook_deliveries.id is 'Primary key.';
+comment on column api.webhook_deliveries.business_id is 'Business whose event it is.';
+comment on column api.webhook_deliveries.webhook_configuration_id is 'Configuration that it goes to.';
+comment on column api.webhook_deliveries.event_id is
+  'Id of the event: of its row in shipment_webhooks or shipment_receipt_webhooks, or of a test. Sent as webhook-id; '
+  'the same on a replay.';
+comment on column api.webhook_deliveries.action is 'What happened, a value of webhook_actions.';
+comment on column api.webhook_deliveries.object_id is 'Shipment or receipt that the event is about.';
+comment on column api.webhook_deliveries.sequence is 'Grows with each event of the same object.';
+comment on column api.webhook_deliveries.event_time is 'When the event happened.';
+comment on column api.webhook_deliveries.is_test is 'Whether it was sent on request, to try the consumer.';
+comment on column api.webhook_deliveries.replay_of is
+  'Delivery that this one repeats; null when it is the first, or that one is no longer kept.';
+comment on column api.webhook_deliveries.payload is 'Body that is sent; null when it is over 300 kB (300,000 bytes).';
+comment on column api.webhook_deliveries.payload_bytes is 'Size of the body in bytes.';
+comment on column api.webhook_deliveries.state is
+  'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: '
+  'configuration disabled.';
+comment on column api.webhook_deliveries.attempt_count is 'Attempts begun.';
+comment on column api.webhook_deliveries.next_attempt_time is
+  'When the next attempt is due; while sending, when the present one counts as lost. Null once ended.';
+comment on column api.webhook_deliveries.lease_token is
+  'Grows with each attempt begun: only the latest may record its outcome.';
+comment on column api.webhook_deliveries.response_status is 'HTTP status of the last answer; null when there was none.';
+comment on column api.webhook_deliveries.duration_ms is 'Duration of the last attempt in milliseconds.';
+comment on column api.webhook_deliveries.error is 'Why the last attempt failed; null when it did not.';
+comment on column api.webhook_deliveries.ended_time is 'When it was delivered or given up; null while attempts go on.';
+comment on column api.webhook_deliveries.creation_time is 'When the event fired.';
+comment on column api.webhook_deliveries.update_time is 'When the record was last changed.';
+
+grant select on api.webhook_deliveries to business, operator;
+--! EndIncluded webhooks/webhook_deliveries.sql
+--! Included webhooks/webhook_delivery_attempts.sql
+-- Every attempt at a delivery: what was sent where, and what came back. Read only; goes with its delivery.
+-- The body sent is the payload of the delivery.
+create table api.webhook_delivery_attempts (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses,
+  webhook_delivery_id uuid not null,
+  attempt_number integer not null check (attempt_number > 0),
+  attempt_time timestamptz not null default now(),
+  request_url text not null,
+  request_headers jsonb not null default '{}' check (jsonb_typeof(request_headers) = 'object'),
+  response_status integer,
+  response_headers jsonb check (jsonb_typeof(response_headers) = 'object'),
+  response_body text check (octet_length(response_body) <= 16384),
+  duration_ms integer not null check (duration_ms >= 0),
+  error text,
+  creation_time timestamptz default now(),
+  update_time timestamptz,
+  unique (business_id, webhook_delivery_id, attempt_number),
+  foreign key (business_id, webhook_delivery_id) references api.webhook_deliveries (business_id, id) on delete cascade
+);
+
+create index on api.webhook_delivery_attempts (business_id, attempt_time);
+
+call internal.seal_tenant_table('api.webhook_delivery_attempts');
+
+comment on table api.webhook_delivery_attempts is
+  'Attempts at webhook deliveries, with request and answer. Read only; kept as long as their delivery.';
+comment on column api.webhook_delivery_attempts.id is 'Primary key.';
+comment on column api.webhook_delivery_attempts.business_id is 'Business whose event it is.';
+comment on column api.webhook_delivery_attempts.webhook_delivery_id is
+  'Delivery that was attempted; its payload is the body sent.';
+comment on column api.webhook_delivery_attempts.attempt_number is 'First attempt: 1.';
+comment on column api.webhook_delivery_attempts.attempt_time is 'When the attempt began.';
+comment on column api.webhook_delivery_attempts.request_url is
+  'Address posted to: the producer_url or the hook_consumer_url of the configuration at the time.';
+comment on column api.webhook_delivery_attempts.request_headers is 'Headers sent, secrets masked.';
+comment on column api.webhook_delivery_attempts.response_status is
+  'HTTP status of the answer; null when there was none.';
+comment on column api.webhook_delivery_attempts.response_headers is 'Headers of the answer; null when there was none.';
+comment on column api.webhook_delivery_attempts.response_body is 'The first 16 kB of the body of the answer.';
+comment on column api.webhook_delivery_attempts.duration_ms is 'Duration in milliseconds.';
+comment on column api.webhook_delivery_attempts.error is 'Why the attempt failed; null when it did not.';
+comment on column api.webhook_delivery_attempts.creation_time is 'When the attempt was recorded.';
+comment on column api.webhook_delivery_attempts.update_time is 'When the record was last changed.';
+
+grant select on api.webhook_delivery_attempts to business, operator;
+--! EndIncluded webhooks/webhook_delivery_attempts.sql
+-- after the steps and the webhooks, whose addresses it sets
+--! Included steps/set_public_url.sql
+-- Tells the database the address that clients see. What is computed from it follows: callback_url of every
+-- process-shipments step, and producer_url of every webhook configuration that is delivered by this installation.
+-- Run at each start; changes only what differs.
+create function internal.set_public_url(url text) returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  former_delivery_address text := internal.delivery_address();
+begin
+  if internal.is_http_address(url) is not true then
+    perform internal.refuse(400, 'url: must be an http or https address');
+  end if;
+
+  insert into internal.settings as s (name, value) values ('public_url', rtrim(url, '/'))
+  on conflict (name) do update set value = excluded.value where s.value <> excluded.value;
+
+  update api.process_shipments_steps s
+  set callback_url = internal.callback_url(s.id)
+  where s.callback_url is distinct from internal.callback_url(s.id);
+
+  update api.webhook_configurations c
+  set producer_url = internal.delivery_address()
+  where c.producer_url is null
+    or (c.producer_url = former_delivery_address and c.producer_url <> internal.delivery_address());
+end
+$$;
+
+comment on function internal.set_public_url is
+  'Sets the address that clients see, and the addresses of steps and webhooks that follow from it.';
+--! EndIncluded steps/set_public_url.sql
+
+-- meta: what the API says of itself
+--! Included meta/enum_values.sql
+-- The values of every enum type of the API. Read only.
+create view api.enum_values with (security_invoker = true) as
+select t.typname as enum_type, e.enumlabel as enum_value, e.enumsortorder as enum_order
+from pg_catalog.pg_enum e
+join pg_catalog.pg_type t on t.oid = e.enumtypid
+where t.typnamespace = 'api'::regnamespace;
+
+comment on view api.enum_values is 'Values of the enum types of this API. Read only.';
+comment on column api.enum_values.enum_type is 'Name of the type, for example order_status.';
+comment on column api.enum_values.enum_value is 'Value.';
+comment on column api.enum_values.enum_order is 'Place of the value among those of its type.';
+
+grant select on api.enum_values to business, operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.enum_values for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded meta/enum_values.sql
+--! Included meta/table_columns.sql
+-- The columns of every table and view of the API that the caller has a privilege on, as the catalog has them. Read only.
+-- A view has no primary key in the catalog: its column id is taken for one.
+create view api.table_columns with (security_invoker = true) as
+select
+  c.relname::text as table_name,
+  a.attname as column_name,
+  case
+    when c.relkind = 'v' then a.attname = 'id'
+    else exists (
+      select from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisprimary and a.attnum = any (i.indkey)
+    )
+  end as is_primary_key,
+  format_type(a.atttypid, a.atttypmod) as data_type,
+  case t.typtype
+    when 'd' then format_type(t.typbasetype, t.typtypmod)
+    else format_type(a.atttypid, a.atttypmod)
+  end as base_type,
+  t.typcategory::text as type_category,
+  element.typcategory::text as element_type_category,
+  information_schema._pg_char_max_length(
+    information_schema._pg_truetypid(a, t), information_schema._pg_truetypmod(a, t)
+  )::integer as max_characters,
+  not (a.attnotnull or t.typnotnull) as is_nullable,
+  a.atthasdef and a.attgenerated = '' or a.attidentity <> '' as has_default,
+  a.attgenerated <> '' as is_generated,
+  col_description(c.oid, a.attnum) as description
+from pg_catalog.pg_class c
+join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+join pg_catalog.pg_type t on t.oid = a.atttypid
+left join pg_catalog.pg_type element on element.oid = t.typelem and t.typcategory = 'A'
+where c.relnamespace = 'api'::regnamespace
+  and c.relkind in ('r', 'p', 'v')
+  and has_any_column_privilege(c.oid, 'select, insert, update, references');
+
+comment on view api.table_columns is 'Columns of the tables and views of this API that the caller may use. Read only.';
+comment on column api.table_columns.table_name is 'Name of the table or view.';
+comment on column api.table_columns.column_name is 'Name of the column.';
+comment on column api.table_columns.is_primary_key is 'Whether the column is part of the primary key.';
+comment on column api.table_columns.data_type is 'Type of the column, for example timestamp with time zone.';
+comment on column api.table_columns.base_type is 'For a domain the type that it restricts, else the same as data_type.';
+comment on column api.table_columns.type_category is
+  'Category of the type, one letter as in pg_type.typcategory: S text, N number, D time, E enum, A array ...';
+comment on column api.table_columns.element_type_category is 'For an array the category of its elements, else null.';
+comment on column api.table_columns.max_characters is
+  'Most characters that the column takes; null when it is not limited.';
+comment on column api.table_columns.is_nullable is 'Whether the column may be null.';
+comment on column api.table_columns.has_default is 'Whether the column has a default.';
+comment on column api.table_columns.is_generated is 'Whether the column is computed from others of its row.';
+comment on column api.table_columns.description is 'What the column means.';
+
+grant select on api.table_columns to business, operator;
+
+create trigger view_is_read_only instead of insert or update or delete on api.table_columns for each row
+  execute function internal.view_is_read_only();
+--! EndIncluded meta/table_columns.sql
+--! EndIncluded all.sql

@@ -1,0 +1,5075 @@
+-- The whole schema as it stands, for reading: objects by schema, kind and name. Written by npm run db:schema.
+
+
+-- roles -----------------------------------------------------------------------------------------------
+
+alter default privileges revoke execute on functions from public;
+
+create role anon nologin;
+
+create role authenticator login noinherit;
+
+grant anon to authenticator;
+grant business to authenticator;
+grant operator to authenticator;
+grant warehouse to authenticator;
+
+create role business nologin;
+
+create role operator nologin;
+
+create role warehouse nologin;
+
+
+-- extensions ------------------------------------------------------------------------------------------
+
+create extension pgcrypto schema internal;
+
+
+-- schema api ------------------------------------------------------------------------------------------
+
+create schema api;
+
+comment on schema api is 'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
+
+grant usage on schema api to anon;
+grant usage on schema api to business;
+grant usage on schema api to operator;
+grant usage on schema api to warehouse;
+
+
+-- api types -------------------------------------------------------------------------------------------
+
+create type api.activity_result as enum ('SUCCESS', 'WARNING', 'ERROR', 'UNCHANGED');
+
+comment on type api.activity_result is 'How an activity ended.';
+
+grant usage on type api.activity_result to public;
+
+create type api.adjustment_operation as enum ('ADJUST', 'SET');
+
+comment on type api.adjustment_operation is 'ADJUST adds a signed change, SET brings the quantity to a value.';
+
+grant usage on type api.adjustment_operation to public;
+
+create type api.fulfillment_status as enum ('NEW', 'PENDING', 'OPEN', 'SUCCESS', 'CANCELED', 'BACKORDER');
+
+comment on type api.fulfillment_status is 'NEW: to be sent to the warehouse; PENDING: sent; OPEN: shipped; SUCCESS: done; CANCELED; BACKORDER: waits for stock.';
+
+grant usage on type api.fulfillment_status to public;
+
+create type api.inventory_status as enum ('available_to_sell', 'committed', 'on_hold', 'on_order', 'reserve', 'incoming', 'unavailable');
+
+comment on type api.inventory_status is 'What a quantity is: available_to_sell includes committed units.';
+
+grant usage on type api.inventory_status to public;
+
+create type api.item_dimension as (
+  length numeric,
+  width numeric,
+  height numeric,
+  unit text
+);
+
+comment on type api.item_dimension is 'Outer measures: length, width, height in unit.';
+
+grant usage on type api.item_dimension to public;
+
+create type api.order_status as enum ('open', 'in_progress', 'closed', 'canceled', 'pending', 'hold');
+
+comment on type api.order_status is 'Where an order stands; set by clients. Units stay committed while it is open, in_progress, pending or hold.';
+
+grant usage on type api.order_status to public;
+
+create type api.order_type as enum ('sales_order', 'purchase_order', 'stock_transfer_order');
+
+comment on type api.order_type is 'Whether items are sold, purchased or moved between own locations.';
+
+grant usage on type api.order_type to public;
+
+create type api.shipment_status as enum ('unshipped', 'shipped', 'closed', 'canceled');
+
+comment on type api.shipment_status is 'unshipped → shipped → closed or canceled; unshipped → closed or canceled.';
+
+grant usage on type api.shipment_status to public;
+
+create domain api.short_text as character varying(255);
+
+comment on type api.short_text is 'Text of at most 255 characters.';
+
+grant usage on type api.short_text to public;
+
+create type api.step_version as enum ('STAGING', 'PRODUCTION');
+
+comment on type api.step_version is 'STAGING for a staging business, otherwise PRODUCTION.';
+
+grant usage on type api.step_version to public;
+
+create type api.webhook_delivery_state as enum ('pending', 'sending', 'delivered', 'failed', 'canceled');
+
+comment on type api.webhook_delivery_state is 'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: configuration disabled.';
+
+grant usage on type api.webhook_delivery_state to public;
+
+create type api.webhook_status as enum ('ready', 'sent');
+
+comment on type api.webhook_status is 'ready: waits to be fired. sent: handed to delivery.';
+
+grant usage on type api.webhook_status to public;
+
+
+-- api tables ------------------------------------------------------------------------------------------
+
+create table api.addresses (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text,
+  first_name text,
+  last_name text,
+  company text,
+  address_1 text,
+  address_2 text,
+  address_3 text,
+  city text,
+  province text,
+  province_code text,
+  postal_code text,
+  country text,
+  country_code text,
+  phone text,
+  contact_name text,
+  contact_phone text,
+  contact_email text,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint addresses_pkey PRIMARY KEY (id),
+  constraint addresses_business_id_id_key UNIQUE (business_id, id),
+  constraint addresses_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint addresses_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint addresses_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.addresses is 'Postal addresses. Orders, customers, locations and shipments refer to them.';
+comment on column api.addresses.id is 'Primary key.';
+comment on column api.addresses.business_id is 'Business that the address belongs to.';
+comment on column api.addresses.name is 'Full name of the addressee.';
+comment on column api.addresses.first_name is 'First name of the addressee.';
+comment on column api.addresses.last_name is 'Last name of the addressee.';
+comment on column api.addresses.company is 'Company of the addressee.';
+comment on column api.addresses.address_1 is 'First line: street and number.';
+comment on column api.addresses.address_2 is 'Second line.';
+comment on column api.addresses.address_3 is 'Third line.';
+comment on column api.addresses.city is 'City.';
+comment on column api.addresses.province is 'Province or state by name.';
+comment on column api.addresses.province_code is 'Province or state by code, for example CA.';
+comment on column api.addresses.postal_code is 'Postal code.';
+comment on column api.addresses.country is 'Country by name.';
+comment on column api.addresses.country_code is 'Country by code, ISO 3166-1, for example US.';
+comment on column api.addresses.phone is 'Phone number of the addressee.';
+comment on column api.addresses.contact_name is 'Whom to ask at the address.';
+comment on column api.addresses.contact_phone is 'Phone number of the contact.';
+comment on column api.addresses.contact_email is 'E-mail address of the contact.';
+comment on column api.addresses.external_ids is 'Ids of the address in other systems, a JSON object.';
+comment on column api.addresses.additional_fields is 'Free fields, a JSON object.';
+comment on column api.addresses.creation_time is 'When the record was created.';
+comment on column api.addresses.update_time is 'When the record was last changed.';
+
+CREATE INDEX addresses_external_ids_idx ON api.addresses USING gin (external_ids jsonb_path_ops);
+
+alter table api.addresses replica identity using index addresses_business_id_id_key;
+
+alter table api.addresses enable row level security, force row level security;
+
+create policy every_business on api.addresses for all to operator, owner
+  using (true);
+create policy own_business on api.addresses for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.addresses to business;
+grant select, insert, update, delete on api.addresses to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.addresses FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.addresses FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.businesses (
+  id uuid default uuidv7() not null,
+  name text not null,
+  alphabetic_currency_code text,
+  timezone_id text,
+  inventory_item_key text,
+  legacy_id integer,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint businesses_pkey PRIMARY KEY (id),
+  constraint businesses_alphabetic_currency_code_fkey FOREIGN KEY (alphabetic_currency_code) REFERENCES api.currencies(alphabetic_code),
+  constraint businesses_name_check CHECK (name <> ''::text)
+);
+
+comment on table api.businesses is 'A business: the owner of all other records. Created by operators; a business key reads and updates its own.';
+comment on column api.businesses.id is 'Primary key.';
+comment on column api.businesses.name is 'Name of the business.';
+comment on column api.businesses.alphabetic_currency_code is 'Currency that the business keeps its books in, ISO 4217.';
+comment on column api.businesses.timezone_id is 'Time zone by its IANA name, for example Europe/Berlin; must be one that Postgres knows.';
+comment on column api.businesses.inventory_item_key is 'How the business identifies its items in other systems.';
+comment on column api.businesses.legacy_id is 'Number of the business in an earlier system.';
+comment on column api.businesses.creation_time is 'When the record was created.';
+comment on column api.businesses.update_time is 'When the record was last changed.';
+
+CREATE INDEX businesses_alphabetic_currency_code_idx ON api.businesses USING btree (alphabetic_currency_code);
+
+alter table api.businesses enable row level security, force row level security;
+
+create policy every_business on api.businesses for all to operator, owner
+  using (true);
+create policy own_business on api.businesses for all to business
+  using (id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, update on api.businesses to business;
+grant select, insert, update, delete on api.businesses to operator;
+
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.businesses FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER timezone_must_be_known BEFORE INSERT OR UPDATE OF timezone_id ON api.businesses FOR EACH ROW WHEN (new.timezone_id IS NOT NULL) EXECUTE FUNCTION internal.timezone_must_be_known();
+
+create table api.channels (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text not null,
+  location_id uuid,
+  is_enabled boolean default true not null,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint channels_pkey PRIMARY KEY (id),
+  constraint channels_business_id_id_key UNIQUE (business_id, id),
+  constraint channels_business_id_name_key UNIQUE (business_id, name),
+  constraint channels_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint channels_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
+  constraint channels_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint channels_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint channels_name_check CHECK (name <> ''::text)
+);
+
+comment on table api.channels is 'Sales channels that orders are placed on.';
+comment on column api.channels.id is 'Primary key.';
+comment on column api.channels.business_id is 'Business that the channel belongs to.';
+comment on column api.channels.name is 'Name, unique in the business.';
+comment on column api.channels.location_id is 'Virtual location of the channel: the lines of its sales orders are committed there. Null: they are committed nowhere.';
+comment on column api.channels.is_enabled is 'Whether the business sells on the channel at present.';
+comment on column api.channels.external_ids is 'Ids of the channel in other systems, a JSON object.';
+comment on column api.channels.additional_fields is 'Free fields, a JSON object.';
+comment on column api.channels.creation_time is 'When the record was created.';
+comment on column api.channels.update_time is 'When the record was last changed.';
+
+CREATE INDEX channels_business_id_location_id_idx ON api.channels USING btree (business_id, location_id);
+
+alter table api.channels replica identity using index channels_business_id_id_key;
+
+alter table api.channels enable row level security, force row level security;
+
+create policy every_business on api.channels for all to operator, owner
+  using (true);
+create policy own_business on api.channels for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.channels to business;
+grant select, insert, update, delete on api.channels to operator;
+
+CREATE TRIGGER channels_commit_inventory AFTER UPDATE ON api.channels REFERENCING OLD TABLE AS old_channels NEW TABLE AS new_channels FOR EACH STATEMENT EXECUTE FUNCTION internal.channels_commit_inventory();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.channels FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.channels FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.currencies (
+  alphabetic_code text not null,
+  numeric_code text not null,
+  minor_unit integer,
+  name text not null,
+  constraint currencies_pkey PRIMARY KEY (alphabetic_code),
+  constraint currencies_numeric_code_key UNIQUE (numeric_code),
+  constraint currencies_alphabetic_code_check CHECK (alphabetic_code ~ '^[A-Z]{3}$'::text),
+  constraint currencies_minor_unit_check CHECK (minor_unit >= 0 AND minor_unit <= 4),
+  constraint currencies_name_check CHECK (name <> ''::text),
+  constraint currencies_numeric_code_check CHECK (numeric_code ~ '^[0-9]{3}$'::text)
+);
+
+comment on table api.currencies is 'Currencies of ISO 4217. Read only.';
+comment on column api.currencies.alphabetic_code is 'Primary key: three letters, for example EUR.';
+comment on column api.currencies.numeric_code is 'Three digits, for example 978; text, since zeros lead.';
+comment on column api.currencies.minor_unit is 'Decimal places of the minor unit that money columns of type integer count: 2 for cents, 0 where there is none; null where the standard names none (metals, funds).';
+comment on column api.currencies.name is 'English name.';
+
+alter table api.currencies enable row level security, force row level security;
+
+create policy every_row on api.currencies for all to public
+  using (true);
+
+grant select on api.currencies to business;
+grant select on api.currencies to operator;
+
+create table api.customers (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text,
+  first_name text,
+  last_name text,
+  email text,
+  phone text,
+  billing_address_id uuid,
+  shipping_address_id uuid,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint customers_pkey PRIMARY KEY (id),
+  constraint customers_business_id_id_key UNIQUE (business_id, id),
+  constraint customers_business_id_billing_address_id_fkey FOREIGN KEY (business_id, billing_address_id) REFERENCES api.addresses(business_id, id),
+  constraint customers_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint customers_business_id_shipping_address_id_fkey FOREIGN KEY (business_id, shipping_address_id) REFERENCES api.addresses(business_id, id),
+  constraint customers_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint customers_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.customers is 'Customers who place orders.';
+comment on column api.customers.id is 'Primary key.';
+comment on column api.customers.business_id is 'Business that the customer buys from.';
+comment on column api.customers.name is 'Full name.';
+comment on column api.customers.first_name is 'First name.';
+comment on column api.customers.last_name is 'Last name.';
+comment on column api.customers.email is 'E-mail address.';
+comment on column api.customers.phone is 'Phone number.';
+comment on column api.customers.billing_address_id is 'Address that the customer is billed at, unless an order says otherwise.';
+comment on column api.customers.shipping_address_id is 'Address that the customer is shipped to, unless an order says otherwise.';
+comment on column api.customers.external_ids is 'Ids of the customer in other systems, a JSON object.';
+comment on column api.customers.additional_fields is 'Free fields, a JSON object.';
+comment on column api.customers.creation_time is 'When the record was created.';
+comment on column api.customers.update_time is 'When the record was last changed.';
+
+CREATE INDEX customers_business_id_billing_address_id_idx ON api.customers USING btree (business_id, billing_address_id);
+CREATE INDEX customers_business_id_shipping_address_id_idx ON api.customers USING btree (business_id, shipping_address_id);
+CREATE INDEX customers_external_ids_idx ON api.customers USING gin (external_ids jsonb_path_ops);
+
+alter table api.customers replica identity using index customers_business_id_id_key;
+
+alter table api.customers enable row level security, force row level security;
+
+create policy every_business on api.customers for all to operator, owner
+  using (true);
+create policy own_business on api.customers for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.customers to business;
+grant select, insert, update, delete on api.customers to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.customers FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.customers FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.fulfillment_line_items (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  fulfillment_id uuid not null,
+  order_line_item_id uuid,
+  inventory_item_id uuid not null,
+  sku text,
+  title text,
+  quantity integer not null,
+  grams numeric,
+  price integer,
+  shipping_price integer,
+  shipping_tax integer,
+  shipping_method text,
+  vendor text,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint fulfillment_line_items_pkey PRIMARY KEY (id),
+  constraint fulfillment_line_items_business_id_id_key UNIQUE (business_id, id),
+  constraint fulfillment_line_items_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint fulfillment_line_items_business_id_fulfillment_id_fkey FOREIGN KEY (business_id, fulfillment_id) REFERENCES api.fulfillments(business_id, id) ON DELETE CASCADE,
+  constraint fulfillment_line_items_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint fulfillment_line_items_business_id_order_line_item_id_fkey FOREIGN KEY (business_id, order_line_item_id) REFERENCES api.order_line_items(business_id, id),
+  constraint fulfillment_line_items_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint fulfillment_line_items_quantity_check CHECK (quantity > 0)
+);
+
+comment on table api.fulfillment_line_items is 'A line of a fulfillment: units of one inventory item. Changes only while the fulfillment is NEW or PENDING (else 409).';
+comment on column api.fulfillment_line_items.id is 'Primary key.';
+comment on column api.fulfillment_line_items.business_id is 'Business that owns the record.';
+comment on column api.fulfillment_line_items.fulfillment_id is 'Fulfillment that the line belongs to.';
+comment on column api.fulfillment_line_items.order_line_item_id is 'Order line that it fulfills.';
+comment on column api.fulfillment_line_items.inventory_item_id is 'Inventory item to ship.';
+comment on column api.fulfillment_line_items.sku is 'SKU as the warehouse is told; that of the item unless given.';
+comment on column api.fulfillment_line_items.title is 'Title as the warehouse is told; that of the item unless given.';
+comment on column api.fulfillment_line_items.quantity is 'Units to ship, at least 1.';
+comment on column api.fulfillment_line_items.grams is 'Weight in grams.';
+comment on column api.fulfillment_line_items.price is 'Price of a unit, in minor units of the order''s currency.';
+comment on column api.fulfillment_line_items.shipping_price is 'Price of shipping the line, in minor units.';
+comment on column api.fulfillment_line_items.shipping_tax is 'Tax on shipping the line, in minor units.';
+comment on column api.fulfillment_line_items.shipping_method is 'How the line is to be shipped.';
+comment on column api.fulfillment_line_items.vendor is 'Vendor of the item.';
+comment on column api.fulfillment_line_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.fulfillment_line_items.creation_time is 'When the record was created.';
+comment on column api.fulfillment_line_items.update_time is 'When the record was last changed.';
+
+CREATE INDEX fulfillment_line_items_business_id_fulfillment_id_idx ON api.fulfillment_line_items USING btree (business_id, fulfillment_id);
+CREATE INDEX fulfillment_line_items_business_id_inventory_item_id_idx ON api.fulfillment_line_items USING btree (business_id, inventory_item_id);
+CREATE INDEX fulfillment_line_items_business_id_order_line_item_id_idx ON api.fulfillment_line_items USING btree (business_id, order_line_item_id);
+
+alter table api.fulfillment_line_items replica identity using index fulfillment_line_items_business_id_id_key;
+
+alter table api.fulfillment_line_items enable row level security, force row level security;
+
+create policy every_business on api.fulfillment_line_items for all to operator, owner
+  using (true);
+create policy own_business on api.fulfillment_line_items for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.fulfillment_line_items to business;
+grant select, insert, update, delete on api.fulfillment_line_items to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillment_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillment_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.fulfillments (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  order_id uuid not null,
+  supplier_id uuid,
+  purchase_order_number text,
+  location_id uuid,
+  shipping_company text,
+  shipping_method text,
+  tracking_number text,
+  tracking_urls text[],
+  shipped_at timestamp with time zone,
+  status api.fulfillment_status default 'NEW'::api.fulfillment_status not null,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint fulfillments_pkey PRIMARY KEY (id),
+  constraint fulfillments_business_id_id_key UNIQUE (business_id, id),
+  constraint fulfillments_business_id_order_id_id_key UNIQUE (business_id, order_id, id),
+  constraint fulfillments_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint fulfillments_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
+  constraint fulfillments_business_id_order_id_fkey FOREIGN KEY (business_id, order_id) REFERENCES api.orders(business_id, id),
+  constraint fulfillments_business_id_supplier_id_fkey FOREIGN KEY (business_id, supplier_id) REFERENCES api.process_shipments_steps(business_id, id),
+  constraint fulfillments_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint fulfillments_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.fulfillments is 'Lines of an order that one location ships. Its units are committed there until they ship.';
+comment on column api.fulfillments.id is 'Primary key.';
+comment on column api.fulfillments.business_id is 'Business that owns the record.';
+comment on column api.fulfillments.order_id is 'Order that is fulfilled.';
+comment on column api.fulfillments.supplier_id is 'Process-shipments step whose callback reports on it.';
+comment on column api.fulfillments.purchase_order_number is 'Purchase order number that the warehouse knows.';
+comment on column api.fulfillments.location_id is 'Warehouse location that ships.';
+comment on column api.fulfillments.shipping_company is 'Carrier.';
+comment on column api.fulfillments.shipping_method is 'Carrier''s service.';
+comment on column api.fulfillments.tracking_number is 'Carrier''s tracking number.';
+comment on column api.fulfillments.tracking_urls is 'Addresses at which the package can be tracked.';
+comment on column api.fulfillments.shipped_at is 'When it shipped.';
+comment on column api.fulfillments.status is 'NEW, PENDING, OPEN, SUCCESS, CANCELED or BACKORDER; never goes back (else 409).';
+comment on column api.fulfillments.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.fulfillments.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.fulfillments.creation_time is 'When the record was created.';
+comment on column api.fulfillments.update_time is 'When the record was last changed.';
+
+CREATE INDEX fulfillments_business_id_location_id_status_idx ON api.fulfillments USING btree (business_id, location_id, status);
+CREATE INDEX fulfillments_business_id_supplier_id_idx ON api.fulfillments USING btree (business_id, supplier_id);
+
+alter table api.fulfillments replica identity using index fulfillments_business_id_id_key;
+
+alter table api.fulfillments enable row level security, force row level security;
+
+create policy every_business on api.fulfillments for all to operator, owner
+  using (true);
+create policy own_business on api.fulfillments for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.fulfillments to business;
+grant select, insert, update, delete on api.fulfillments to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.inventory_adjustments (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  inventory_item_id uuid not null,
+  location_id uuid not null,
+  inventory_status api.inventory_status not null,
+  operation api.adjustment_operation default 'ADJUST'::api.adjustment_operation not null,
+  quantity bigint not null,
+  quantity_after bigint not null,
+  cause_type text not null,
+  cause_id uuid,
+  memo text,
+  idempotency_key text,
+  effective_time timestamp with time zone default now() not null,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint inventory_adjustments_pkey PRIMARY KEY (id),
+  constraint inventory_adjustments_business_id_id_key UNIQUE (business_id, id),
+  constraint inventory_adjustments_idempotency_key UNIQUE (business_id, idempotency_key),
+  constraint inventory_adjustments_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint inventory_adjustments_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint inventory_adjustments_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
+  constraint committed_and_incoming_are_not_negative CHECK ((inventory_status <> ALL (ARRAY['committed'::api.inventory_status, 'incoming'::api.inventory_status])) OR quantity_after >= 0)
+);
+
+comment on table api.inventory_adjustments is 'The inventory ledger, append-only: each entry is one change of one quantity. Current quantities (inventory_quantities) are the sums of these. Read only; write by rpc/adjust_inventory.';
+comment on column api.inventory_adjustments.id is 'Primary key; grows with time.';
+comment on column api.inventory_adjustments.business_id is 'Business that owns the stock.';
+comment on column api.inventory_adjustments.inventory_item_id is 'Item whose quantity changed.';
+comment on column api.inventory_adjustments.location_id is 'Location at which it changed.';
+comment on column api.inventory_adjustments.inventory_status is 'Which of the quantities changed.';
+comment on column api.inventory_adjustments.operation is 'ADJUST: the change was given; SET: the quantity to reach was given.';
+comment on column api.inventory_adjustments.quantity is 'The signed change in units, for SET too.';
+comment on column api.inventory_adjustments.quantity_after is 'The quantity in units after this entry.';
+comment on column api.inventory_adjustments.cause_type is 'What caused the entry: adjust_inventory, shipment, shipment_receipt, order_line_item or fulfillment.';
+comment on column api.inventory_adjustments.cause_id is 'Id of the record that caused the entry; null for adjust_inventory.';
+comment on column api.inventory_adjustments.memo is 'Why, in words.';
+comment on column api.inventory_adjustments.idempotency_key is 'Key that the caller gave so that a repetition changes nothing; unique in the business.';
+comment on column api.inventory_adjustments.effective_time is 'When the change took effect.';
+comment on column api.inventory_adjustments.creation_time is 'When the entry was written.';
+comment on column api.inventory_adjustments.update_time is 'Always null: entries never change.';
+
+CREATE INDEX inventory_adjustments_business_id_cause_id_idx ON api.inventory_adjustments USING btree (business_id, cause_id);
+CREATE INDEX inventory_adjustments_business_id_inventory_item_id_locatio_idx ON api.inventory_adjustments USING btree (business_id, inventory_item_id, location_id);
+CREATE INDEX inventory_adjustments_business_id_location_id_idx ON api.inventory_adjustments USING btree (business_id, location_id);
+
+alter table api.inventory_adjustments replica identity using index inventory_adjustments_business_id_id_key;
+
+alter table api.inventory_adjustments enable row level security, force row level security;
+
+create policy every_business on api.inventory_adjustments for all to operator, owner
+  using (true);
+create policy own_business on api.inventory_adjustments for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on api.inventory_adjustments to business;
+grant select on api.inventory_adjustments to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.inventory_adjustments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.inventory_adjustments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER ledger_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON api.inventory_adjustments FOR EACH STATEMENT EXECUTE FUNCTION internal.ledger_is_append_only();
+CREATE TRIGGER quantities_follow_the_ledger AFTER INSERT ON api.inventory_adjustments REFERENCING NEW TABLE AS new_entries FOR EACH STATEMENT EXECUTE FUNCTION internal.quantities_follow_the_ledger();
+
+create table api.inventory_items (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  sku text not null,
+  title text,
+  upc text,
+  legacy_id integer,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint inventory_items_pkey PRIMARY KEY (id),
+  constraint inventory_items_business_id_id_key UNIQUE (business_id, id),
+  constraint inventory_items_business_id_sku_key UNIQUE (business_id, sku),
+  constraint inventory_items_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint inventory_items_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint inventory_items_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint inventory_items_sku_check CHECK (sku <> ''::text)
+);
+
+comment on table api.inventory_items is 'Items that are stocked, sold and shipped. product_data describes them further.';
+comment on column api.inventory_items.id is 'Primary key.';
+comment on column api.inventory_items.business_id is 'Business that stocks the item.';
+comment on column api.inventory_items.sku is 'Stock keeping unit, unique in the business.';
+comment on column api.inventory_items.title is 'Title of the item.';
+comment on column api.inventory_items.upc is 'Universal product code.';
+comment on column api.inventory_items.legacy_id is 'Number of the item in an earlier system.';
+comment on column api.inventory_items.external_ids is 'Ids of the item in other systems, a JSON object.';
+comment on column api.inventory_items.additional_fields is 'Free fields, a JSON object.';
+comment on column api.inventory_items.creation_time is 'When the record was created.';
+comment on column api.inventory_items.update_time is 'When the record was last changed.';
+
+alter table api.inventory_items replica identity using index inventory_items_business_id_id_key;
+
+alter table api.inventory_items enable row level security, force row level security;
+
+create policy every_business on api.inventory_items for all to operator, owner
+  using (true);
+create policy own_business on api.inventory_items for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.inventory_items to business;
+grant select, insert, update, delete on api.inventory_items to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.inventory_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.inventory_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.locations (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text not null,
+  legacy_id integer,
+  is_virtual boolean default false not null,
+  address_id uuid,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint locations_pkey PRIMARY KEY (id),
+  constraint locations_business_id_id_key UNIQUE (business_id, id),
+  constraint locations_business_id_legacy_id_key UNIQUE (business_id, legacy_id),
+  constraint locations_business_id_name_key UNIQUE (business_id, name),
+  constraint locations_business_id_address_id_fkey FOREIGN KEY (business_id, address_id) REFERENCES api.addresses(business_id, id),
+  constraint locations_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint locations_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint locations_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint locations_name_check CHECK (name <> ''::text)
+);
+
+comment on table api.locations is 'Places that inventory is kept at: warehouses, stores, and virtual ones that a sales channel sells from.';
+comment on column api.locations.id is 'Primary key.';
+comment on column api.locations.business_id is 'Business that the location belongs to.';
+comment on column api.locations.name is 'Name, unique in the business.';
+comment on column api.locations.legacy_id is 'Number of the location in an earlier system, unique in the business. A locationId in a message may be this number as text.';
+comment on column api.locations.is_virtual is 'Whether the location is not a place but the stock that a sales channel may promise.';
+comment on column api.locations.address_id is 'Address of the location.';
+comment on column api.locations.external_ids is 'Ids of the location in other systems, a JSON object.';
+comment on column api.locations.additional_fields is 'Free fields, a JSON object.';
+comment on column api.locations.creation_time is 'When the record was created.';
+comment on column api.locations.update_time is 'When the record was last changed.';
+
+CREATE INDEX locations_business_id_address_id_idx ON api.locations USING btree (business_id, address_id);
+
+alter table api.locations replica identity using index locations_business_id_id_key;
+
+alter table api.locations enable row level security, force row level security;
+
+create policy every_business on api.locations for all to operator, owner
+  using (true);
+create policy own_business on api.locations for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.locations to business;
+grant select, insert, update, delete on api.locations to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.locations FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.locations FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.order_activities (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  order_id uuid not null,
+  fulfillment_id uuid,
+  title text not null,
+  description text,
+  operation text,
+  result api.activity_result not null,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint order_activities_pkey PRIMARY KEY (id),
+  constraint order_activities_business_id_id_key UNIQUE (business_id, id),
+  constraint order_activities_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint order_activities_business_id_order_id_fkey FOREIGN KEY (business_id, order_id) REFERENCES api.orders(business_id, id),
+  constraint order_activities_title_check CHECK (title <> ''::text)
+);
+
+comment on table api.order_activities is 'What happened to an order, for people to read. Append-only: rows are added, never changed.';
+comment on column api.order_activities.id is 'Primary key.';
+comment on column api.order_activities.business_id is 'Business that owns the record.';
+comment on column api.order_activities.order_id is 'Order that it happened to.';
+comment on column api.order_activities.fulfillment_id is 'Fulfillment that it was about, which may be gone since.';
+comment on column api.order_activities.title is 'What happened, for example 3PL Failure.';
+comment on column api.order_activities.description is 'More about it, for example what a warehouse answered.';
+comment on column api.order_activities.operation is 'What was being done.';
+comment on column api.order_activities.result is 'SUCCESS, WARNING, ERROR or UNCHANGED.';
+comment on column api.order_activities.creation_time is 'When the record was created.';
+comment on column api.order_activities.update_time is 'When the record was last changed.';
+
+CREATE INDEX order_activities_business_id_order_id_idx ON api.order_activities USING btree (business_id, order_id);
+
+alter table api.order_activities replica identity using index order_activities_business_id_id_key;
+
+alter table api.order_activities enable row level security, force row level security;
+
+create policy every_business on api.order_activities for all to operator, owner
+  using (true);
+create policy own_business on api.order_activities for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert on api.order_activities to business;
+grant select, insert on api.order_activities to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.order_activities FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.order_activities FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.order_line_items (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  order_id uuid not null,
+  inventory_item_id uuid,
+  quantity integer not null,
+  additional_fields jsonb,
+  external_ids jsonb,
+  upc text,
+  vendor text,
+  grams numeric,
+  price integer,
+  shipping_method text,
+  shipping_price integer,
+  shipping_tax integer,
+  presale_quantity integer,
+  reserve_quantity integer,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint order_line_items_pkey PRIMARY KEY (id),
+  constraint order_line_items_business_id_id_key UNIQUE (business_id, id),
+  constraint order_line_items_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint order_line_items_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint order_line_items_business_id_order_id_fkey FOREIGN KEY (business_id, order_id) REFERENCES api.orders(business_id, id) ON DELETE CASCADE,
+  constraint order_line_items_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint order_line_items_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint order_line_items_quantity_check CHECK (quantity >= 0)
+);
+
+comment on table api.order_line_items is 'A line item in an order. Its units are committed at the virtual location of the order''s channel while the order is active.';
+comment on column api.order_line_items.id is 'Primary key.';
+comment on column api.order_line_items.business_id is 'Business that owns the record.';
+comment on column api.order_line_items.order_id is 'Order that the line belongs to.';
+comment on column api.order_line_items.inventory_item_id is 'Inventory item ordered; null while it is not known.';
+comment on column api.order_line_items.quantity is 'Units ordered.';
+comment on column api.order_line_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.order_line_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.order_line_items.upc is 'Universal product code.';
+comment on column api.order_line_items.vendor is 'Vendor of the item.';
+comment on column api.order_line_items.grams is 'Weight in grams.';
+comment on column api.order_line_items.price is 'Price of a unit, in minor units of the order''s currency.';
+comment on column api.order_line_items.shipping_method is 'How the line is to be shipped.';
+comment on column api.order_line_items.shipping_price is 'Price of shipping the line, in minor units.';
+comment on column api.order_line_items.shipping_tax is 'Tax on shipping the line, in minor units.';
+comment on column api.order_line_items.presale_quantity is 'Units sold before they are in stock.';
+comment on column api.order_line_items.reserve_quantity is 'Units to hold in reserve.';
+comment on column api.order_line_items.creation_time is 'When the record was created.';
+comment on column api.order_line_items.update_time is 'When the record was last changed.';
+
+CREATE INDEX order_line_items_business_id_inventory_item_id_idx ON api.order_line_items USING btree (business_id, inventory_item_id);
+CREATE INDEX order_line_items_business_id_order_id_idx ON api.order_line_items USING btree (business_id, order_id);
+
+alter table api.order_line_items replica identity using index order_line_items_business_id_id_key;
+
+alter table api.order_line_items enable row level security, force row level security;
+
+create policy every_business on api.order_line_items for all to operator, owner
+  using (true);
+create policy own_business on api.order_line_items for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.order_line_items to business;
+grant select, insert, update, delete on api.order_line_items to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER order_lines_commit_inventory_on_delete AFTER DELETE ON api.order_line_items REFERENCING OLD TABLE AS old_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
+CREATE TRIGGER order_lines_commit_inventory_on_insert AFTER INSERT ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
+CREATE TRIGGER order_lines_commit_inventory_on_update AFTER UPDATE ON api.order_line_items REFERENCING OLD TABLE AS old_lines NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
+
+create table api.orders (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  channel_id uuid,
+  customer_id uuid,
+  billing_address_id uuid,
+  address_from_id uuid,
+  address_to_id uuid,
+  additional_fields jsonb,
+  external_ids jsonb,
+  channel_order_id text,
+  status api.order_status default 'open'::api.order_status not null,
+  order_type api.order_type default 'sales_order'::api.order_type not null,
+  purchase_order_number text,
+  currency_code text,
+  subtotal_price integer,
+  total_price integer,
+  total_shipping_price integer,
+  total_shipping_tax integer,
+  total_tax integer,
+  total_grams numeric,
+  purchased_time timestamp with time zone,
+  canceled_time timestamp with time zone,
+  ships_by_time timestamp with time zone,
+  canceled_reason text,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_business_id_channel_id_channel_order_id_key UNIQUE (business_id, channel_id, channel_order_id),
+  constraint orders_business_id_id_key UNIQUE (business_id, id),
+  constraint orders_business_id_purchase_order_number_key UNIQUE (business_id, purchase_order_number),
+  constraint orders_business_id_address_from_id_fkey FOREIGN KEY (business_id, address_from_id) REFERENCES api.addresses(business_id, id),
+  constraint orders_business_id_address_to_id_fkey FOREIGN KEY (business_id, address_to_id) REFERENCES api.addresses(business_id, id),
+  constraint orders_business_id_billing_address_id_fkey FOREIGN KEY (business_id, billing_address_id) REFERENCES api.addresses(business_id, id),
+  constraint orders_business_id_channel_id_fkey FOREIGN KEY (business_id, channel_id) REFERENCES api.channels(business_id, id),
+  constraint orders_business_id_customer_id_fkey FOREIGN KEY (business_id, customer_id) REFERENCES api.customers(business_id, id),
+  constraint orders_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint orders_currency_code_fkey FOREIGN KEY (currency_code) REFERENCES api.currencies(alphabetic_code),
+  constraint orders_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint orders_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.orders is 'A request of items being purchased, sold or transferred.';
+comment on column api.orders.id is 'Primary key.';
+comment on column api.orders.business_id is 'Business that owns the record.';
+comment on column api.orders.channel_id is 'Channel that the order was placed on.';
+comment on column api.orders.customer_id is 'Customer who placed the order.';
+comment on column api.orders.billing_address_id is 'Address to bill.';
+comment on column api.orders.address_from_id is 'Address that the goods come from.';
+comment on column api.orders.address_to_id is 'Address that the goods go to.';
+comment on column api.orders.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.orders.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.orders.channel_order_id is 'The channel''s id of the order; unique within a channel.';
+comment on column api.orders.status is 'open, in_progress, closed, canceled, pending or hold. Set by clients; a refusal by a warehouse sets hold.';
+comment on column api.orders.order_type is 'sales_order, purchase_order or stock_transfer_order.';
+comment on column api.orders.purchase_order_number is 'The business''s number of the order; unique within a business.';
+comment on column api.orders.currency_code is 'Currency of the prices, ISO 4217.';
+comment on column api.orders.subtotal_price is 'Price of the lines, in minor units of the currency.';
+comment on column api.orders.total_price is 'Price of all, in minor units.';
+comment on column api.orders.total_shipping_price is 'Price of shipping, in minor units.';
+comment on column api.orders.total_shipping_tax is 'Tax on shipping, in minor units.';
+comment on column api.orders.total_tax is 'Tax, in minor units.';
+comment on column api.orders.total_grams is 'Weight in grams.';
+comment on column api.orders.purchased_time is 'When the order was placed.';
+comment on column api.orders.canceled_time is 'When the order was canceled.';
+comment on column api.orders.ships_by_time is 'Time by which the order must ship.';
+comment on column api.orders.canceled_reason is 'Why the order was canceled.';
+comment on column api.orders.creation_time is 'When the record was created.';
+comment on column api.orders.update_time is 'When the record was last changed.';
+
+CREATE INDEX orders_business_id_address_from_id_idx ON api.orders USING btree (business_id, address_from_id);
+CREATE INDEX orders_business_id_address_to_id_idx ON api.orders USING btree (business_id, address_to_id);
+CREATE INDEX orders_business_id_billing_address_id_idx ON api.orders USING btree (business_id, billing_address_id);
+CREATE INDEX orders_business_id_creation_time_idx ON api.orders USING btree (business_id, creation_time DESC);
+CREATE INDEX orders_business_id_customer_id_idx ON api.orders USING btree (business_id, customer_id);
+CREATE INDEX orders_currency_code_idx ON api.orders USING btree (currency_code);
+CREATE INDEX orders_external_ids_idx ON api.orders USING gin (external_ids jsonb_path_ops);
+
+alter table api.orders replica identity using index orders_business_id_id_key;
+
+alter table api.orders enable row level security, force row level security;
+
+create policy every_business on api.orders for all to operator, owner
+  using (true);
+create policy own_business on api.orders for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.orders to business;
+grant select, insert, update, delete on api.orders to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER orders_commit_inventory AFTER UPDATE ON api.orders REFERENCING OLD TABLE AS old_orders NEW TABLE AS new_orders FOR EACH STATEMENT EXECUTE FUNCTION internal.orders_commit_inventory();
+
+create table api.process_shipments_steps (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text,
+  is_synchronous boolean default true not null,
+  is_authenticated boolean default true not null,
+  version api.step_version default 'PRODUCTION'::api.step_version not null,
+  channel_ids uuid[] default '{}'::uuid[] not null,
+  virtual_location_id uuid,
+  warehouse_location_map jsonb default '[]'::jsonb not null,
+  zeroes_short_inventory boolean default false not null,
+  callback_url text,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint process_shipments_steps_pkey PRIMARY KEY (id),
+  constraint process_shipments_steps_business_id_id_key UNIQUE (business_id, id),
+  constraint process_shipments_steps_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint process_shipments_steps_business_id_virtual_location_id_fkey FOREIGN KEY (business_id, virtual_location_id) REFERENCES api.locations(business_id, id),
+  constraint callbacks_are_always_authenticated CHECK (is_authenticated)
+);
+
+comment on table api.process_shipments_steps is 'Process-shipments steps: each receives the fulfillment receipts that warehouses post to its callback_url.';
+comment on column api.process_shipments_steps.id is 'Primary key; the supplier id in callback_url.';
+comment on column api.process_shipments_steps.business_id is 'Business that the step is installed for.';
+comment on column api.process_shipments_steps.name is 'Name of the step.';
+comment on column api.process_shipments_steps.is_synchronous is 'Whether a callback is answered with its result (200, 204). False: it is checked, queued and answered 202.';
+comment on column api.process_shipments_steps.is_authenticated is 'Always true: callbacks carry the headers apikey and Authorization.';
+comment on column api.process_shipments_steps.version is 'STAGING for a staging business, otherwise PRODUCTION.';
+comment on column api.process_shipments_steps.channel_ids is 'Channels whose orders the step takes; empty: all. Each must be a channel of the business; a channel named here is not deleted.';
+comment on column api.process_shipments_steps.virtual_location_id is 'Virtual sales channel location: its inventory is adjusted too when units that are committed there ship.';
+comment on column api.process_shipments_steps.warehouse_location_map is 'Array of {warehouse, company, locationId, name, id, zipCode, webhookUrl, cancelEndpoint}: the locations that callbacks may name. locationId is required: the id of a location of the business, or its legacy_id as text; no location twice. A location named here is not deleted.';
+comment on column api.process_shipments_steps.zeroes_short_inventory is 'Whether an item that a warehouse ships short is set so that nothing more of it is promised from there.';
+comment on column api.process_shipments_steps.callback_url is 'Address that warehouses post to. Computed; whatever is sent is ignored.';
+comment on column api.process_shipments_steps.creation_time is 'When the record was created.';
+comment on column api.process_shipments_steps.update_time is 'When the record was last changed.';
+
+CREATE INDEX process_shipments_steps_business_id_virtual_location_id_idx ON api.process_shipments_steps USING btree (business_id, virtual_location_id);
+
+alter table api.process_shipments_steps replica identity using index process_shipments_steps_business_id_id_key;
+
+alter table api.process_shipments_steps enable row level security, force row level security;
+
+create policy every_business on api.process_shipments_steps for all to operator, owner
+  using (true);
+create policy own_business on api.process_shipments_steps for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.process_shipments_steps to business;
+grant select, insert, update, delete on api.process_shipments_steps to operator;
+
+CREATE TRIGGER callback_url_is_computed BEFORE INSERT OR UPDATE ON api.process_shipments_steps FOR EACH ROW EXECUTE FUNCTION internal.callback_url_is_computed();
+CREATE TRIGGER channel_ids_must_name_channels AFTER INSERT OR UPDATE OF channel_ids ON api.process_shipments_steps FOR EACH ROW EXECUTE FUNCTION internal.channel_ids_must_name_channels();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.process_shipments_steps FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.process_shipments_steps FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER location_map_must_name_locations AFTER INSERT OR UPDATE OF warehouse_location_map ON api.process_shipments_steps FOR EACH ROW EXECUTE FUNCTION internal.location_map_must_name_locations();
+
+create table api.product_data (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  sku api.short_text not null,
+  jwt text,
+  name api.short_text,
+  hs_code api.short_text,
+  country_of_origin api.short_text,
+  cost numeric,
+  landed_cost numeric,
+  price numeric,
+  wholesale_price numeric,
+  image text,
+  upc text,
+  length_mm integer,
+  height_mm integer,
+  width_mm integer,
+  weight_grams integer,
+  is_active boolean default true,
+  option_name_1 api.short_text,
+  option_name_2 api.short_text,
+  option_name_3 api.short_text,
+  option_name_4 api.short_text,
+  option_name_5 api.short_text,
+  option_name_6 api.short_text,
+  option_value_1 api.short_text,
+  option_value_2 api.short_text,
+  option_value_3 api.short_text,
+  option_value_4 api.short_text,
+  option_value_5 api.short_text,
+  option_value_6 api.short_text,
+  tags text[],
+  category_1 api.short_text,
+  category_2 api.short_text,
+  category_3 api.short_text,
+  category_4 api.short_text,
+  category_5 api.short_text,
+  category_6 api.short_text,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint product_data_pkey PRIMARY KEY (id),
+  constraint product_data_business_id_id_key UNIQUE (business_id, id),
+  constraint product_data_business_id_sku_key UNIQUE (business_id, sku),
+  constraint product_data_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint product_data_business_id_sku_fkey FOREIGN KEY (business_id, sku) REFERENCES api.inventory_items(business_id, sku) ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+  constraint product_data_sku_check CHECK (sku::text <> ''::text)
+);
+
+comment on table api.product_data is 'Product data of inventory items, one row per SKU. Creating one creates or updates the inventory item of that SKU.';
+comment on column api.product_data.id is 'Primary key.';
+comment on column api.product_data.business_id is 'Business that the product belongs to.';
+comment on column api.product_data.sku is 'Stock keeping unit of the item described, unique in the business. At most 255 characters, like every short text here.';
+comment on column api.product_data.jwt is 'Accepted and never stored: always null.';
+comment on column api.product_data.name is 'Name of the product; becomes the title of the inventory item unless null.';
+comment on column api.product_data.hs_code is 'Harmonized System code, for customs.';
+comment on column api.product_data.country_of_origin is 'Country that the product was made in.';
+comment on column api.product_data.cost is 'What a unit costs to buy or make, in the currency of the business.';
+comment on column api.product_data.landed_cost is 'What a unit costs on arrival, with freight and duties, in the currency of the business.';
+comment on column api.product_data.price is 'What a unit sells for, in the currency of the business.';
+comment on column api.product_data.wholesale_price is 'What a unit sells for to resellers, in the currency of the business.';
+comment on column api.product_data.image is 'Address of a picture.';
+comment on column api.product_data.upc is 'Universal product code; becomes that of the inventory item unless null.';
+comment on column api.product_data.length_mm is 'Length in millimetres.';
+comment on column api.product_data.height_mm is 'Height in millimetres.';
+comment on column api.product_data.width_mm is 'Width in millimetres.';
+comment on column api.product_data.weight_grams is 'Weight in grams.';
+comment on column api.product_data.is_active is 'Whether the product is on sale.';
+comment on column api.product_data.option_name_1 is 'Name of option 1, for example Size.';
+comment on column api.product_data.option_name_2 is 'Name of option 2, for example Color.';
+comment on column api.product_data.option_name_3 is 'Name of option 3, for example Material.';
+comment on column api.product_data.option_name_4 is 'Name of option 4, for example Style.';
+comment on column api.product_data.option_name_5 is 'Name of option 5, for example Length.';
+comment on column api.product_data.option_name_6 is 'Name of option 6, for example Pattern.';
+comment on column api.product_data.option_value_1 is 'Value of option 1, for example L.';
+comment on column api.product_data.option_value_2 is 'Value of option 2, for example Red.';
+comment on column api.product_data.option_value_3 is 'Value of option 3, for example Wool.';
+comment on column api.product_data.option_value_4 is 'Value of option 4, for example Classic.';
+comment on column api.product_data.option_value_5 is 'Value of option 5, for example Long.';
+comment on column api.product_data.option_value_6 is 'Value of option 6, for example Striped.';
+comment on column api.product_data.tags is 'Tags of the product.';
+comment on column api.product_data.category_1 is 'Category of the item, level 1 of 6 (the broadest).';
+comment on column api.product_data.category_2 is 'Category of the item, level 2 of 6.';
+comment on column api.product_data.category_3 is 'Category of the item, level 3 of 6.';
+comment on column api.product_data.category_4 is 'Category of the item, level 4 of 6.';
+comment on column api.product_data.category_5 is 'Category of the item, level 5 of 6.';
+comment on column api.product_data.category_6 is 'Category of the item, level 6 of 6.';
+comment on column api.product_data.creation_time is 'When the record was created.';
+comment on column api.product_data.update_time is 'When the record was last changed.';
+
+alter table api.product_data replica identity using index product_data_business_id_id_key;
+
+alter table api.product_data enable row level security, force row level security;
+
+create policy every_business on api.product_data for all to operator, owner
+  using (true);
+create policy own_business on api.product_data for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.product_data to business;
+grant select, insert, update, delete on api.product_data to operator;
+
+CREATE TRIGGER changed_product_data_describes_an_inventory_item AFTER UPDATE ON api.product_data REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.product_data_describes_an_inventory_item();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.product_data FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER jwt_is_never_stored BEFORE INSERT OR UPDATE ON api.product_data FOR EACH ROW WHEN (new.jwt IS NOT NULL) EXECUTE FUNCTION internal.jwt_is_never_stored();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.product_data FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER product_data_describes_an_inventory_item AFTER INSERT ON api.product_data REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.product_data_describes_an_inventory_item();
+
+create table api.send_orders_steps (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text,
+  is_enabled boolean default true not null,
+  payload_url text,
+  auth_query_field text,
+  auth_query_value text,
+  warehouse_location_map jsonb default '[]'::jsonb not null,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint send_orders_steps_pkey PRIMARY KEY (id),
+  constraint send_orders_steps_business_id_id_key UNIQUE (business_id, id),
+  constraint send_orders_steps_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint every_mapped_location_has_an_address CHECK (payload_url IS NOT NULL OR NOT jsonb_path_exists(warehouse_location_map, '$[*]?(!(exists (@."webhookUrl")) || @."webhookUrl" == null)'::jsonpath)),
+  constraint payload_url_is_http CHECK (internal.is_http_address(payload_url)),
+  constraint send_orders_steps_auth_query_field_check CHECK (auth_query_field <> ''::text)
+);
+
+comment on table api.send_orders_steps is 'Send-orders steps: each posts the fulfillments that become NEW at its mapped locations to a warehouse.';
+comment on column api.send_orders_steps.id is 'Primary key.';
+comment on column api.send_orders_steps.business_id is 'Business that the step is installed for.';
+comment on column api.send_orders_steps.name is 'Name of the step.';
+comment on column api.send_orders_steps.is_enabled is 'Whether the step sends.';
+comment on column api.send_orders_steps.payload_url is 'Address (http or https) that orders are posted to. May be null only when every entry of the map has a webhookUrl.';
+comment on column api.send_orders_steps.auth_query_field is 'Name of the query parameter that authenticates at payload_url. Null: none, and the stored value is forgotten.';
+comment on column api.send_orders_steps.auth_query_value is 'Value of that query parameter. Write only: kept apart and always read as null. Null leaves what is stored; to forget it, set auth_query_field to null.';
+comment on column api.send_orders_steps.warehouse_location_map is 'Array of {warehouse, company, locationId, name, id, zipCode, webhookUrl, cancelEndpoint}: the locations whose fulfillments are sent. locationId is required: the id of a location of the business, or its legacy_id as text; no location twice. webhookUrl is used instead of payload_url. A location named here is not deleted.';
+comment on column api.send_orders_steps.creation_time is 'When the record was created.';
+comment on column api.send_orders_steps.update_time is 'When the record was last changed.';
+
+alter table api.send_orders_steps replica identity using index send_orders_steps_business_id_id_key;
+
+alter table api.send_orders_steps enable row level security, force row level security;
+
+create policy every_business on api.send_orders_steps for all to operator, owner
+  using (true);
+create policy own_business on api.send_orders_steps for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.send_orders_steps to business;
+grant select, insert, update, delete on api.send_orders_steps to operator;
+
+CREATE TRIGGER auth_query_value_is_write_only BEFORE INSERT OR UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (new.auth_query_value IS NOT NULL) EXECUTE FUNCTION internal.auth_query_value_is_write_only();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_send_orders_secrets_of_changed_steps AFTER UPDATE ON api.send_orders_steps REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.keep_send_orders_secrets();
+CREATE TRIGGER keep_send_orders_secrets_of_new_steps AFTER INSERT ON api.send_orders_steps REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.keep_send_orders_secrets();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER location_map_must_name_locations AFTER INSERT OR UPDATE OF warehouse_location_map ON api.send_orders_steps FOR EACH ROW EXECUTE FUNCTION internal.location_map_must_name_locations();
+
+create table api.shipment_items (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  shipment_id uuid not null,
+  shipment_package_id uuid,
+  inventory_item_id uuid not null,
+  quantity integer not null,
+  additional_fields jsonb,
+  external_ids jsonb,
+  line_number integer,
+  name text,
+  upc text,
+  lot_number text,
+  hs_code text,
+  hts_code text,
+  country_of_origin text,
+  serial_number text,
+  currency_code text,
+  unit_price numeric,
+  discounted_price numeric,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_items_pkey PRIMARY KEY (id),
+  constraint shipment_items_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_items_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_items_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint shipment_items_business_id_shipment_id_fkey FOREIGN KEY (business_id, shipment_id) REFERENCES api.shipments(business_id, id) ON DELETE CASCADE,
+  constraint shipment_items_business_id_shipment_id_shipment_package_id_fkey FOREIGN KEY (business_id, shipment_id, shipment_package_id) REFERENCES api.shipment_packages(business_id, shipment_id, id) ON DELETE CASCADE,
+  constraint shipment_items_currency_code_fkey FOREIGN KEY (currency_code) REFERENCES api.currencies(alphabetic_code),
+  constraint shipment_items_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint shipment_items_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint shipment_items_quantity_check CHECK (quantity > 0)
+);
+
+comment on table api.shipment_items is 'A line of a shipment: units of one inventory item. Item, quantity and number of lines change only while the shipment is unshipped (else 409).';
+comment on column api.shipment_items.id is 'Primary key.';
+comment on column api.shipment_items.business_id is 'Business that owns the record.';
+comment on column api.shipment_items.shipment_id is 'Shipment that carries the item.';
+comment on column api.shipment_items.shipment_package_id is 'Package of the same shipment that the item is in; null for loose goods.';
+comment on column api.shipment_items.inventory_item_id is 'Inventory item.';
+comment on column api.shipment_items.quantity is 'Units shipped, at least 1.';
+comment on column api.shipment_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_items.line_number is 'Number of the line on the papers.';
+comment on column api.shipment_items.name is 'Name on the papers.';
+comment on column api.shipment_items.upc is 'Universal product code.';
+comment on column api.shipment_items.lot_number is 'Lot.';
+comment on column api.shipment_items.hs_code is 'Harmonized System code.';
+comment on column api.shipment_items.hts_code is 'Harmonized Tariff Schedule code.';
+comment on column api.shipment_items.country_of_origin is 'Country that the goods come from.';
+comment on column api.shipment_items.serial_number is 'Serial number.';
+comment on column api.shipment_items.currency_code is 'Currency of the prices.';
+comment on column api.shipment_items.unit_price is 'Price of a unit, in currency_code.';
+comment on column api.shipment_items.discounted_price is 'Price of a unit after discount, in currency_code.';
+comment on column api.shipment_items.creation_time is 'When the record was created.';
+comment on column api.shipment_items.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_items_business_id_inventory_item_id_idx ON api.shipment_items USING btree (business_id, inventory_item_id);
+CREATE INDEX shipment_items_business_id_shipment_id_shipment_package_id_idx ON api.shipment_items USING btree (business_id, shipment_id, shipment_package_id);
+CREATE INDEX shipment_items_currency_code_idx ON api.shipment_items USING btree (currency_code);
+
+alter table api.shipment_items replica identity using index shipment_items_business_id_id_key;
+
+alter table api.shipment_items enable row level security, force row level security;
+
+create policy every_business on api.shipment_items for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_items for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_items to business;
+grant select, insert, update, delete on api.shipment_items to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER shipment_items_change_while_unshipped_on_delete AFTER DELETE ON api.shipment_items REFERENCING OLD TABLE AS old_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
+CREATE TRIGGER shipment_items_change_while_unshipped_on_insert AFTER INSERT ON api.shipment_items REFERENCING NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
+CREATE TRIGGER shipment_items_change_while_unshipped_on_update AFTER UPDATE ON api.shipment_items REFERENCING OLD TABLE AS old_items NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
+
+create table api.shipment_packages (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  shipment_id uuid not null,
+  additional_fields jsonb,
+  external_ids jsonb,
+  carton_id text,
+  ssc text,
+  dimension api.item_dimension,
+  pallet_number integer,
+  license_plate text,
+  currency_code text,
+  pack_size integer,
+  inner_packs integer,
+  fulfillment_cost numeric,
+  shipping_cost numeric,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_packages_pkey PRIMARY KEY (id),
+  constraint shipment_packages_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_packages_business_id_shipment_id_id_key UNIQUE (business_id, shipment_id, id),
+  constraint shipment_packages_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_packages_business_id_shipment_id_fkey FOREIGN KEY (business_id, shipment_id) REFERENCES api.shipments(business_id, id) ON DELETE CASCADE,
+  constraint shipment_packages_currency_code_fkey FOREIGN KEY (currency_code) REFERENCES api.currencies(alphabetic_code),
+  constraint shipment_packages_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint shipment_packages_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.shipment_packages is 'A carton or pallet of a shipment.';
+comment on column api.shipment_packages.id is 'Primary key.';
+comment on column api.shipment_packages.business_id is 'Business that owns the record.';
+comment on column api.shipment_packages.shipment_id is 'Shipment that the package belongs to.';
+comment on column api.shipment_packages.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_packages.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_packages.carton_id is 'Id of the carton.';
+comment on column api.shipment_packages.ssc is 'Serial shipping container code.';
+comment on column api.shipment_packages.dimension is 'Outer measures of the package.';
+comment on column api.shipment_packages.pallet_number is 'Pallet that the package is on.';
+comment on column api.shipment_packages.license_plate is 'License plate of the pallet.';
+comment on column api.shipment_packages.currency_code is 'Currency of the costs.';
+comment on column api.shipment_packages.pack_size is 'Units in a pack.';
+comment on column api.shipment_packages.inner_packs is 'Packs in the package.';
+comment on column api.shipment_packages.fulfillment_cost is 'Cost of fulfilling the package, in currency_code.';
+comment on column api.shipment_packages.shipping_cost is 'Cost of shipping the package, in currency_code.';
+comment on column api.shipment_packages.creation_time is 'When the record was created.';
+comment on column api.shipment_packages.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_packages_currency_code_idx ON api.shipment_packages USING btree (currency_code);
+
+alter table api.shipment_packages replica identity using index shipment_packages_business_id_id_key;
+
+alter table api.shipment_packages enable row level security, force row level security;
+
+create policy every_business on api.shipment_packages for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_packages for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_packages to business;
+grant select, insert, update, delete on api.shipment_packages to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_packages FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_packages FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.shipment_receipt_items (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  shipment_receipt_id uuid not null,
+  inventory_item_id uuid not null,
+  quantity integer not null,
+  comment text,
+  receipt_time timestamp with time zone default now() not null,
+  additional_fields jsonb,
+  external_ids jsonb,
+  available boolean default true not null,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_receipt_items_pkey PRIMARY KEY (id),
+  constraint shipment_receipt_items_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_receipt_items_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_receipt_items_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint shipment_receipt_items_business_id_shipment_receipt_id_fkey FOREIGN KEY (business_id, shipment_receipt_id) REFERENCES api.shipment_receipts(business_id, id) ON DELETE CASCADE,
+  constraint shipment_receipt_items_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint shipment_receipt_items_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint shipment_receipt_items_quantity_check CHECK (quantity > 0)
+);
+
+comment on table api.shipment_receipt_items is 'Record of items received in a shipment. Closed with its receipt.';
+comment on column api.shipment_receipt_items.id is 'Primary key.';
+comment on column api.shipment_receipt_items.business_id is 'Business that owns the record.';
+comment on column api.shipment_receipt_items.shipment_receipt_id is 'Receipt that the item belongs to.';
+comment on column api.shipment_receipt_items.inventory_item_id is 'Inventory item received.';
+comment on column api.shipment_receipt_items.quantity is 'Units received, at least 1.';
+comment on column api.shipment_receipt_items.comment is 'Remark of who received it.';
+comment on column api.shipment_receipt_items.receipt_time is 'When the item was received.';
+comment on column api.shipment_receipt_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_receipt_items.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_receipt_items.available is 'False: not received in usable condition, booked as unavailable.';
+comment on column api.shipment_receipt_items.creation_time is 'When the record was created.';
+comment on column api.shipment_receipt_items.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_receipt_items_business_id_inventory_item_id_idx ON api.shipment_receipt_items USING btree (business_id, inventory_item_id);
+CREATE INDEX shipment_receipt_items_business_id_shipment_receipt_id_idx ON api.shipment_receipt_items USING btree (business_id, shipment_receipt_id);
+
+alter table api.shipment_receipt_items replica identity using index shipment_receipt_items_business_id_id_key;
+
+alter table api.shipment_receipt_items enable row level security, force row level security;
+
+create policy every_business on api.shipment_receipt_items for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_receipt_items for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_receipt_items to business;
+grant select, insert, update, delete on api.shipment_receipt_items to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipt_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER items_of_completed_receipt_are_final_on_delete AFTER DELETE ON api.shipment_receipt_items REFERENCING OLD TABLE AS old_items FOR EACH STATEMENT EXECUTE FUNCTION internal.items_of_completed_receipt_are_final();
+CREATE TRIGGER items_of_completed_receipt_are_final_on_insert AFTER INSERT ON api.shipment_receipt_items REFERENCING NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.items_of_completed_receipt_are_final();
+CREATE TRIGGER items_of_completed_receipt_are_final_on_update AFTER UPDATE ON api.shipment_receipt_items REFERENCING OLD TABLE AS old_items NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.items_of_completed_receipt_are_final();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipt_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.shipment_receipt_webhooks (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  transaction_id bigint default pg_current_xact_id()::text::bigint not null,
+  shipment_receipt_id uuid not null,
+  action text not null,
+  status api.webhook_status default 'ready'::api.webhook_status not null,
+  shipment_receipt_json jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_receipt_webhooks_pkey PRIMARY KEY (id),
+  constraint shipment_receipt_webhooks_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_receipt_webhooks_action_fkey FOREIGN KEY (action) REFERENCES api.webhook_actions(action),
+  constraint shipment_receipt_webhooks_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_receipt_webhooks_action_check CHECK (starts_with(action, 'shipment_receipt.'::text)),
+  constraint shipment_receipt_webhooks_shipment_receipt_json_check CHECK (jsonb_typeof(shipment_receipt_json) = 'object'::text)
+);
+
+comment on table api.shipment_receipt_webhooks is 'Events of shipment receipts that webhooks are subscribed to. Fired while ready, then sent.';
+comment on column api.shipment_receipt_webhooks.id is 'Primary key; id of the event in what is delivered.';
+comment on column api.shipment_receipt_webhooks.business_id is 'Business that the shipment receipt belongs to.';
+comment on column api.shipment_receipt_webhooks.transaction_id is 'Database transaction of the change: the same for all that changed together.';
+comment on column api.shipment_receipt_webhooks.shipment_receipt_id is 'Shipment receipt that changed; it may be deleted since.';
+comment on column api.shipment_receipt_webhooks.action is 'What happened to it, a value of webhook_actions.';
+comment on column api.shipment_receipt_webhooks.status is 'ready: waits to be fired. sent: handed to delivery; webhook_deliveries tells what the consumer answered.';
+comment on column api.shipment_receipt_webhooks.shipment_receipt_json is 'The shipment receipt as it was when it changed, for subscriptions with capture_snapshot. Null: it is delivered as it is when the event fires.';
+comment on column api.shipment_receipt_webhooks.creation_time is 'When the event happened.';
+comment on column api.shipment_receipt_webhooks.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_receipt_webhooks_business_id_action_idx ON api.shipment_receipt_webhooks USING btree (business_id, action);
+CREATE INDEX shipment_receipt_webhooks_business_id_shipment_receipt_id_idx ON api.shipment_receipt_webhooks USING btree (business_id, shipment_receipt_id);
+CREATE INDEX shipment_receipt_webhooks_ready_idx ON api.shipment_receipt_webhooks USING btree (id) WHERE (status = 'ready'::api.webhook_status);
+
+alter table api.shipment_receipt_webhooks replica identity using index shipment_receipt_webhooks_business_id_id_key;
+
+alter table api.shipment_receipt_webhooks enable row level security, force row level security;
+
+create policy every_business on api.shipment_receipt_webhooks for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_receipt_webhooks for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_receipt_webhooks to business;
+grant select, insert, update, delete on api.shipment_receipt_webhooks to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipt_webhooks FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipt_webhooks FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.shipment_receipts (
+  id uuid default uuidv7() not null,
+  shipment_id uuid not null,
+  business_id uuid not null,
+  received_time timestamp with time zone default now() not null,
+  completed_time timestamp with time zone,
+  additional_fields jsonb,
+  external_ids jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_receipts_pkey PRIMARY KEY (id),
+  constraint shipment_receipts_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_receipts_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_receipts_business_id_shipment_id_fkey FOREIGN KEY (business_id, shipment_id) REFERENCES api.shipments(business_id, id),
+  constraint shipment_receipts_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint shipment_receipts_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text)
+);
+
+comment on table api.shipment_receipts is 'Record of receiving a shipment. Setting completed_time books what was received and closes the receipt for good (P0001 on any later change).';
+comment on column api.shipment_receipts.id is 'Primary key.';
+comment on column api.shipment_receipts.shipment_id is 'Shipment that the receipt is for.';
+comment on column api.shipment_receipts.business_id is 'Business that owns the record.';
+comment on column api.shipment_receipts.received_time is 'When the goods were received.';
+comment on column api.shipment_receipts.completed_time is 'Null while the receipt is open. Setting it adjusts inventory and is final.';
+comment on column api.shipment_receipts.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_receipts.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipment_receipts.creation_time is 'When the record was created.';
+comment on column api.shipment_receipts.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_receipts_business_id_shipment_id_idx ON api.shipment_receipts USING btree (business_id, shipment_id);
+
+alter table api.shipment_receipts replica identity using index shipment_receipts_business_id_id_key;
+
+alter table api.shipment_receipts enable row level security, force row level security;
+
+create policy every_business on api.shipment_receipts for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_receipts for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_receipts to business;
+grant select, insert, update, delete on api.shipment_receipts to operator;
+
+CREATE TRIGGER completed_receipt_is_final BEFORE DELETE OR UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.completed_time IS NOT NULL) EXECUTE FUNCTION internal.completed_receipt_is_final();
+CREATE TRIGGER completing_a_receipt_moves_inventory AFTER UPDATE ON api.shipment_receipts REFERENCING OLD TABLE AS old_receipts NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.completing_a_receipt_moves_inventory();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER moved_receipt_needs_a_shipment_under_way BEFORE UPDATE OF shipment_id ON api.shipment_receipts FOR EACH ROW WHEN (old.shipment_id <> new.shipment_id) EXECUTE FUNCTION internal.moved_receipt_needs_a_shipment_under_way();
+CREATE TRIGGER receipt_needs_a_shipment_under_way AFTER INSERT ON api.shipment_receipts REFERENCING NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.receipt_needs_a_shipment_under_way();
+
+create table api.shipment_webhooks (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  transaction_id bigint default pg_current_xact_id()::text::bigint not null,
+  shipment_id uuid not null,
+  action text not null,
+  status api.webhook_status default 'ready'::api.webhook_status not null,
+  shipment_json jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipment_webhooks_pkey PRIMARY KEY (id),
+  constraint shipment_webhooks_business_id_id_key UNIQUE (business_id, id),
+  constraint shipment_webhooks_action_fkey FOREIGN KEY (action) REFERENCES api.webhook_actions(action),
+  constraint shipment_webhooks_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipment_webhooks_action_check CHECK (starts_with(action, 'shipment.'::text)),
+  constraint shipment_webhooks_shipment_json_check CHECK (jsonb_typeof(shipment_json) = 'object'::text)
+);
+
+comment on table api.shipment_webhooks is 'Events of shipments that webhooks are subscribed to. Fired while ready, then sent.';
+comment on column api.shipment_webhooks.id is 'Primary key; id of the event in what is delivered.';
+comment on column api.shipment_webhooks.business_id is 'Business that the shipment belongs to.';
+comment on column api.shipment_webhooks.transaction_id is 'Database transaction of the change: the same for all that changed together.';
+comment on column api.shipment_webhooks.shipment_id is 'Shipment that changed; it may be deleted since.';
+comment on column api.shipment_webhooks.action is 'What happened to it, a value of webhook_actions.';
+comment on column api.shipment_webhooks.status is 'ready: waits to be fired. sent: handed to delivery; webhook_deliveries tells what the consumer answered.';
+comment on column api.shipment_webhooks.shipment_json is 'The shipment as it was when it changed, for subscriptions with capture_snapshot. Null: it is delivered as it is when the event fires.';
+comment on column api.shipment_webhooks.creation_time is 'When the event happened.';
+comment on column api.shipment_webhooks.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipment_webhooks_business_id_action_idx ON api.shipment_webhooks USING btree (business_id, action);
+CREATE INDEX shipment_webhooks_business_id_shipment_id_idx ON api.shipment_webhooks USING btree (business_id, shipment_id);
+CREATE INDEX shipment_webhooks_ready_idx ON api.shipment_webhooks USING btree (id) WHERE (status = 'ready'::api.webhook_status);
+
+alter table api.shipment_webhooks replica identity using index shipment_webhooks_business_id_id_key;
+
+alter table api.shipment_webhooks enable row level security, force row level security;
+
+create policy every_business on api.shipment_webhooks for all to operator, owner
+  using (true);
+create policy own_business on api.shipment_webhooks for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipment_webhooks to business;
+grant select, insert, update, delete on api.shipment_webhooks to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_webhooks FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_webhooks FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.shipments (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  shipment_number text not null,
+  status api.shipment_status default 'unshipped'::api.shipment_status not null,
+  order_id uuid,
+  bill_of_lading text,
+  carrier text,
+  service text,
+  scac text,
+  tracking_number text,
+  tracking_urls text[],
+  ship_by_time timestamp with time zone,
+  deliver_by_time timestamp with time zone,
+  cancel_by_time timestamp with time zone,
+  shipped_time timestamp with time zone,
+  received_time timestamp with time zone,
+  estimated_arrival_time timestamp with time zone,
+  canceled_time timestamp with time zone,
+  billing_address_id uuid,
+  location_from uuid,
+  location_to uuid,
+  external_ids jsonb,
+  additional_fields jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint shipments_pkey PRIMARY KEY (id),
+  constraint shipments_business_id_id_key UNIQUE (business_id, id),
+  constraint shipments_business_id_shipment_number_key UNIQUE (business_id, shipment_number),
+  constraint shipments_business_id_billing_address_id_fkey FOREIGN KEY (business_id, billing_address_id) REFERENCES api.addresses(business_id, id),
+  constraint shipments_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint shipments_business_id_location_from_fkey FOREIGN KEY (business_id, location_from) REFERENCES api.locations(business_id, id),
+  constraint shipments_business_id_location_to_fkey FOREIGN KEY (business_id, location_to) REFERENCES api.locations(business_id, id),
+  constraint shipments_business_id_order_id_fkey FOREIGN KEY (business_id, order_id) REFERENCES api.orders(business_id, id),
+  constraint shipments_additional_fields_check CHECK (jsonb_typeof(additional_fields) = 'object'::text),
+  constraint shipments_external_ids_check CHECK (jsonb_typeof(external_ids) = 'object'::text),
+  constraint shipments_shipment_number_check CHECK (shipment_number <> ''::text)
+);
+
+comment on table api.shipments is 'Goods on their way from one location to another. Shipping moves units from available_to_sell at location_from to incoming at location_to.';
+comment on column api.shipments.id is 'Primary key.';
+comment on column api.shipments.business_id is 'Business that owns the record.';
+comment on column api.shipments.shipment_number is 'The business''s own number of the shipment; unique in the business.';
+comment on column api.shipments.status is 'unshipped, shipped, closed or canceled; changes only in that direction (else 409).';
+comment on column api.shipments.order_id is 'Order that the shipment serves.';
+comment on column api.shipments.bill_of_lading is 'Number of the bill of lading.';
+comment on column api.shipments.carrier is 'Carrier that moves the goods.';
+comment on column api.shipments.service is 'Carrier''s service.';
+comment on column api.shipments.scac is 'Standard Carrier Alpha Code.';
+comment on column api.shipments.tracking_number is 'Carrier''s tracking number.';
+comment on column api.shipments.tracking_urls is 'Addresses at which the shipment can be tracked.';
+comment on column api.shipments.ship_by_time is 'Time by which the goods must leave.';
+comment on column api.shipments.deliver_by_time is 'Time by which the goods must arrive.';
+comment on column api.shipments.cancel_by_time is 'Time after which the shipment is void if it has not left.';
+comment on column api.shipments.shipped_time is 'When the goods left; set when the status becomes shipped, unless given.';
+comment on column api.shipments.received_time is 'When the goods were received.';
+comment on column api.shipments.estimated_arrival_time is 'When the goods are expected.';
+comment on column api.shipments.canceled_time is 'When the shipment was canceled; set when the status becomes canceled, unless given.';
+comment on column api.shipments.billing_address_id is 'Address to bill.';
+comment on column api.shipments.location_from is 'Location that the goods leave; may change only while unshipped or not set.';
+comment on column api.shipments.location_to is 'Location that receives the goods: completed receipts book here. May change only while unshipped or not set.';
+comment on column api.shipments.external_ids is 'Ids of this record in other systems, as a JSON object.';
+comment on column api.shipments.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipments.creation_time is 'When the record was created.';
+comment on column api.shipments.update_time is 'When the record was last changed.';
+
+CREATE INDEX shipments_business_id_billing_address_id_idx ON api.shipments USING btree (business_id, billing_address_id);
+CREATE INDEX shipments_business_id_creation_time_idx ON api.shipments USING btree (business_id, creation_time);
+CREATE INDEX shipments_business_id_location_from_idx ON api.shipments USING btree (business_id, location_from);
+CREATE INDEX shipments_business_id_location_to_idx ON api.shipments USING btree (business_id, location_to);
+CREATE INDEX shipments_business_id_order_id_idx ON api.shipments USING btree (business_id, order_id);
+
+alter table api.shipments replica identity using index shipments_business_id_id_key;
+
+alter table api.shipments enable row level security, force row level security;
+
+create policy every_business on api.shipments for all to operator, owner
+  using (true);
+create policy own_business on api.shipments for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.shipments to business;
+grant select, insert, update, delete on api.shipments to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to) EXECUTE FUNCTION internal.shipment_status_moves_forward();
+CREATE TRIGGER shipped_shipment_is_not_deleted BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.shipped_shipment_is_not_deleted();
+CREATE TRIGGER shipping_moves_inventory AFTER UPDATE ON api.shipments REFERENCING OLD TABLE AS old_shipments NEW TABLE AS new_shipments FOR EACH STATEMENT EXECUTE FUNCTION internal.shipping_moves_inventory();
+
+create table api.webhook_actions (
+  action text not null,
+  description text not null,
+  resource text not null,
+  constraint webhook_actions_pkey PRIMARY KEY (action),
+  constraint action_begins_with_its_object CHECK (starts_with(action, rtrim(resource, 's'::text) || '.'::text)),
+  constraint webhook_actions_resource_check CHECK (resource = ANY (ARRAY['shipments'::text, 'shipment_receipts'::text]))
+);
+
+comment on table api.webhook_actions is 'Actions that webhooks can be subscribed to. Read only.';
+comment on column api.webhook_actions.action is 'Primary key: name of the action, for example shipment.created.';
+comment on column api.webhook_actions.description is 'When the action fires.';
+comment on column api.webhook_actions.resource is 'Resource whose records the action is about: shipments or shipment_receipts.';
+
+alter table api.webhook_actions enable row level security, force row level security;
+
+create policy every_row on api.webhook_actions for all to public
+  using (true);
+
+grant select on api.webhook_actions to business;
+grant select on api.webhook_actions to operator;
+
+create table api.webhook_configuration_actions (
+  id uuid default uuidv7() not null,
+  business_id uuid default internal.business_id() not null,
+  webhook_configuration_id uuid not null,
+  action text not null,
+  capture_snapshot boolean default false not null,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint webhook_configuration_actions_pkey PRIMARY KEY (id),
+  constraint webhook_configuration_actions_business_id_id_key UNIQUE (business_id, id),
+  constraint webhook_configuration_actions_business_id_webhook_configura_key UNIQUE (business_id, webhook_configuration_id, action),
+  constraint webhook_configuration_actions_action_fkey FOREIGN KEY (action) REFERENCES api.webhook_actions(action),
+  constraint webhook_configuration_actions_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint webhook_configuration_actions_business_id_webhook_configur_fkey FOREIGN KEY (business_id, webhook_configuration_id) REFERENCES api.webhook_configurations(business_id, id) ON DELETE CASCADE
+);
+
+comment on table api.webhook_configuration_actions is 'Actions that webhook configurations are subscribed to, each once per configuration.';
+comment on column api.webhook_configuration_actions.id is 'Primary key.';
+comment on column api.webhook_configuration_actions.business_id is 'Business of the configuration; need not be sent.';
+comment on column api.webhook_configuration_actions.webhook_configuration_id is 'Configuration that is subscribed.';
+comment on column api.webhook_configuration_actions.action is 'Action that it is subscribed to.';
+comment on column api.webhook_configuration_actions.capture_snapshot is 'True: an event carries its object as it was when it changed. False: as it is when the event fires.';
+comment on column api.webhook_configuration_actions.creation_time is 'When the record was created.';
+comment on column api.webhook_configuration_actions.update_time is 'When the record was last changed.';
+
+CREATE INDEX webhook_configuration_actions_business_id_action_idx ON api.webhook_configuration_actions USING btree (business_id, action);
+
+alter table api.webhook_configuration_actions replica identity using index webhook_configuration_actions_business_id_id_key;
+
+alter table api.webhook_configuration_actions enable row level security, force row level security;
+
+create policy every_business on api.webhook_configuration_actions for all to operator, owner
+  using (true);
+create policy own_business on api.webhook_configuration_actions for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.webhook_configuration_actions to business;
+grant select, insert, update, delete on api.webhook_configuration_actions to operator;
+
+CREATE TRIGGER belongs_to_the_business_of_its_configuration BEFORE INSERT ON api.webhook_configuration_actions FOR EACH ROW WHEN (new.business_id IS NULL) EXECUTE FUNCTION internal.subscription_belongs_to_the_business_of_its_configuration();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_configuration_actions FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.webhook_configuration_actions FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.webhook_configurations (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  name text,
+  hook_consumer_url text not null,
+  producer_url text,
+  is_enabled boolean default true not null,
+  is_immediate boolean default false not null,
+  disabled_reason text,
+  disabled_time timestamp with time zone,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint webhook_configurations_pkey PRIMARY KEY (id),
+  constraint webhook_configurations_business_id_id_key UNIQUE (business_id, id),
+  constraint webhook_configurations_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint hook_consumer_url_is_http CHECK (internal.is_http_address(hook_consumer_url)),
+  constraint producer_url_is_http CHECK (internal.is_http_address(producer_url))
+);
+
+comment on table api.webhook_configurations is 'Webhook configurations: addresses of consumers that events are delivered to.';
+comment on column api.webhook_configurations.id is 'Primary key.';
+comment on column api.webhook_configurations.business_id is 'Business whose events are delivered.';
+comment on column api.webhook_configurations.name is 'Name of the configuration.';
+comment on column api.webhook_configurations.hook_consumer_url is 'Address (http or https) of the consumer.';
+comment on column api.webhook_configurations.producer_url is 'Address (http or https) that delivers to the consumer. Default: the delivery address of this installation. Another one gets the signed event with the header webhook-consumer-url. Bodies over 300 kB skip it.';
+comment on column api.webhook_configurations.is_enabled is 'Whether events are delivered. Set to false when the consumer answers 410 or fails for 5 days.';
+comment on column api.webhook_configurations.is_immediate is 'Whether events fire when their change commits, instead of once a minute.';
+comment on column api.webhook_configurations.disabled_reason is 'Why the configuration was disabled; null while it never was.';
+comment on column api.webhook_configurations.disabled_time is 'When the configuration was disabled.';
+comment on column api.webhook_configurations.creation_time is 'When the record was created.';
+comment on column api.webhook_configurations.update_time is 'When the record was last changed.';
+
+alter table api.webhook_configurations replica identity using index webhook_configurations_business_id_id_key;
+
+alter table api.webhook_configurations enable row level security, force row level security;
+
+create policy every_business on api.webhook_configurations for all to operator, owner
+  using (true);
+create policy own_business on api.webhook_configurations for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select, insert, update, delete on api.webhook_configurations to business;
+grant select, insert, update, delete on api.webhook_configurations to operator;
+
+CREATE TRIGGER default_producer_is_this_installation BEFORE INSERT OR UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (new.producer_url IS NULL) EXECUTE FUNCTION internal.default_producer_is_this_installation();
+CREATE TRIGGER every_configuration_has_a_secret AFTER INSERT ON api.webhook_configurations REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION internal.every_configuration_has_a_secret();
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.webhook_deliveries (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  webhook_configuration_id uuid not null,
+  event_id uuid not null,
+  action text not null,
+  object_id uuid not null,
+  sequence bigint not null,
+  event_time timestamp with time zone not null,
+  is_test boolean default false not null,
+  replay_of uuid,
+  payload jsonb,
+  payload_bytes integer not null,
+  state api.webhook_delivery_state default 'pending'::api.webhook_delivery_state not null,
+  attempt_count integer default 0 not null,
+  next_attempt_time timestamp with time zone default now(),
+  lease_token bigint default 0 not null,
+  response_status integer,
+  duration_ms integer,
+  error text,
+  ended_time timestamp with time zone,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_business_id_id_key UNIQUE (business_id, id),
+  constraint webhook_deliveries_action_fkey FOREIGN KEY (action) REFERENCES api.webhook_actions(action),
+  constraint webhook_deliveries_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint webhook_deliveries_business_id_replay_of_fkey FOREIGN KEY (business_id, replay_of) REFERENCES api.webhook_deliveries(business_id, id) ON DELETE SET NULL (replay_of),
+  constraint webhook_deliveries_business_id_webhook_configuration_id_fkey FOREIGN KEY (business_id, webhook_configuration_id) REFERENCES api.webhook_configurations(business_id, id) ON DELETE CASCADE,
+  constraint due_until_ended CHECK (
+CASE
+    WHEN state = ANY (ARRAY['pending'::api.webhook_delivery_state, 'sending'::api.webhook_delivery_state]) THEN next_attempt_time IS NOT NULL AND ended_time IS NULL
+    ELSE next_attempt_time IS NULL AND ended_time IS NOT NULL
+END),
+  constraint large_payloads_are_not_kept CHECK (payload IS NULL OR payload_bytes <= 300000),
+  constraint webhook_deliveries_attempt_count_check CHECK (attempt_count >= 0),
+  constraint webhook_deliveries_payload_bytes_check CHECK (payload_bytes >= 0)
+);
+
+comment on table api.webhook_deliveries is 'Deliveries of events to webhook configurations, with the outcome of the last attempt. Read only; kept 30 days.';
+comment on column api.webhook_deliveries.id is 'Primary key.';
+comment on column api.webhook_deliveries.business_id is 'Business whose event it is.';
+comment on column api.webhook_deliveries.webhook_configuration_id is 'Configuration that it goes to.';
+comment on column api.webhook_deliveries.event_id is 'Id of the event: of its row in shipment_webhooks or shipment_receipt_webhooks, or of a test. Sent as webhook-id; the same on a replay.';
+comment on column api.webhook_deliveries.action is 'What happened, a value of webhook_actions.';
+comment on column api.webhook_deliveries.object_id is 'Shipment or receipt that the event is about.';
+comment on column api.webhook_deliveries.sequence is 'Grows with each event of the same object.';
+comment on column api.webhook_deliveries.event_time is 'When the event happened.';
+comment on column api.webhook_deliveries.is_test is 'Whether it was sent on request, to try the consumer.';
+comment on column api.webhook_deliveries.replay_of is 'Delivery that this one repeats; null when it is the first, or that one is no longer kept.';
+comment on column api.webhook_deliveries.payload is 'Body that is sent; null when it is over 300 kB (300,000 bytes).';
+comment on column api.webhook_deliveries.payload_bytes is 'Size of the body in bytes.';
+comment on column api.webhook_deliveries.state is 'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: configuration disabled.';
+comment on column api.webhook_deliveries.attempt_count is 'Attempts begun.';
+comment on column api.webhook_deliveries.next_attempt_time is 'When the next attempt is due; while sending, when the present one counts as lost. Null once ended.';
+comment on column api.webhook_deliveries.lease_token is 'Grows with each attempt begun: only the latest may record its outcome.';
+comment on column api.webhook_deliveries.response_status is 'HTTP status of the last answer; null when there was none.';
+comment on column api.webhook_deliveries.duration_ms is 'Duration of the last attempt in milliseconds.';
+comment on column api.webhook_deliveries.error is 'Why the last attempt failed; null when it did not.';
+comment on column api.webhook_deliveries.ended_time is 'When it was delivered or given up; null while attempts go on.';
+comment on column api.webhook_deliveries.creation_time is 'When the event fired.';
+comment on column api.webhook_deliveries.update_time is 'When the record was last changed.';
+
+CREATE INDEX webhook_deliveries_business_id_action_id_idx ON api.webhook_deliveries USING btree (business_id, action, id);
+CREATE INDEX webhook_deliveries_business_id_event_id_idx ON api.webhook_deliveries USING btree (business_id, event_id);
+CREATE INDEX webhook_deliveries_business_id_object_id_sequence_idx ON api.webhook_deliveries USING btree (business_id, object_id, sequence);
+CREATE INDEX webhook_deliveries_business_id_replay_of_idx ON api.webhook_deliveries USING btree (business_id, replay_of) WHERE (replay_of IS NOT NULL);
+CREATE INDEX webhook_deliveries_business_id_webhook_configuration_id_id_idx ON api.webhook_deliveries USING btree (business_id, webhook_configuration_id, id);
+CREATE INDEX webhook_deliveries_due_by_configuration_idx ON api.webhook_deliveries USING btree (business_id, webhook_configuration_id, next_attempt_time) WHERE (next_attempt_time IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_idx ON api.webhook_deliveries USING btree (next_attempt_time) WHERE (next_attempt_time IS NOT NULL);
+
+alter table api.webhook_deliveries replica identity using index webhook_deliveries_business_id_id_key;
+
+alter table api.webhook_deliveries enable row level security, force row level security;
+
+create policy every_business on api.webhook_deliveries for all to operator, owner
+  using (true);
+create policy own_business on api.webhook_deliveries for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on api.webhook_deliveries to business;
+grant select on api.webhook_deliveries to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_deliveries FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.webhook_deliveries FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.webhook_delivery_attempts (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  webhook_delivery_id uuid not null,
+  attempt_number integer not null,
+  attempt_time timestamp with time zone default now() not null,
+  request_url text not null,
+  request_headers jsonb default '{}'::jsonb not null,
+  response_status integer,
+  response_headers jsonb,
+  response_body text,
+  duration_ms integer not null,
+  error text,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint webhook_delivery_attempts_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_attempts_business_id_id_key UNIQUE (business_id, id),
+  constraint webhook_delivery_attempts_business_id_webhook_delivery_id_a_key UNIQUE (business_id, webhook_delivery_id, attempt_number),
+  constraint webhook_delivery_attempts_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint webhook_delivery_attempts_business_id_webhook_delivery_id_fkey FOREIGN KEY (business_id, webhook_delivery_id) REFERENCES api.webhook_deliveries(business_id, id) ON DELETE CASCADE,
+  constraint webhook_delivery_attempts_attempt_number_check CHECK (attempt_number > 0),
+  constraint webhook_delivery_attempts_duration_ms_check CHECK (duration_ms >= 0),
+  constraint webhook_delivery_attempts_request_headers_check CHECK (jsonb_typeof(request_headers) = 'object'::text),
+  constraint webhook_delivery_attempts_response_body_check CHECK (octet_length(response_body) <= 16384),
+  constraint webhook_delivery_attempts_response_headers_check CHECK (jsonb_typeof(response_headers) = 'object'::text)
+);
+
+comment on table api.webhook_delivery_attempts is 'Attempts at webhook deliveries, with request and answer. Read only; kept as long as their delivery.';
+comment on column api.webhook_delivery_attempts.id is 'Primary key.';
+comment on column api.webhook_delivery_attempts.business_id is 'Business whose event it is.';
+comment on column api.webhook_delivery_attempts.webhook_delivery_id is 'Delivery that was attempted; its payload is the body sent.';
+comment on column api.webhook_delivery_attempts.attempt_number is 'First attempt: 1.';
+comment on column api.webhook_delivery_attempts.attempt_time is 'When the attempt began.';
+comment on column api.webhook_delivery_attempts.request_url is 'Address posted to: the producer_url or the hook_consumer_url of the configuration at the time.';
+comment on column api.webhook_delivery_attempts.request_headers is 'Headers sent, secrets masked.';
+comment on column api.webhook_delivery_attempts.response_status is 'HTTP status of the answer; null when there was none.';
+comment on column api.webhook_delivery_attempts.response_headers is 'Headers of the answer; null when there was none.';
+comment on column api.webhook_delivery_attempts.response_body is 'The first 16 kB of the body of the answer.';
+comment on column api.webhook_delivery_attempts.duration_ms is 'Duration in milliseconds.';
+comment on column api.webhook_delivery_attempts.error is 'Why the attempt failed; null when it did not.';
+comment on column api.webhook_delivery_attempts.creation_time is 'When the attempt was recorded.';
+comment on column api.webhook_delivery_attempts.update_time is 'When the record was last changed.';
+
+CREATE INDEX webhook_delivery_attempts_business_id_attempt_time_idx ON api.webhook_delivery_attempts USING btree (business_id, attempt_time);
+
+alter table api.webhook_delivery_attempts replica identity using index webhook_delivery_attempts_business_id_id_key;
+
+alter table api.webhook_delivery_attempts enable row level security, force row level security;
+
+create policy every_business on api.webhook_delivery_attempts for all to operator, owner
+  using (true);
+create policy own_business on api.webhook_delivery_attempts for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on api.webhook_delivery_attempts to business;
+grant select on api.webhook_delivery_attempts to operator;
+
+CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_delivery_attempts FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.webhook_delivery_attempts FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+create table api.white_label (
+  id uuid default uuidv7() not null,
+  name api.short_text,
+  title api.short_text,
+  favicon_bucket text,
+  favicon_path text,
+  logo_light_bucket text,
+  logo_light_path text,
+  logo_dark_bucket text,
+  logo_dark_path text,
+  logo_url text,
+  theme jsonb,
+  creation_time timestamp with time zone default now(),
+  update_time timestamp with time zone,
+  constraint white_label_pkey PRIMARY KEY (id),
+  constraint white_label_theme_check CHECK (jsonb_typeof(theme) = 'object'::text)
+);
+
+comment on table api.white_label is 'How this installation shows itself. Exactly one row; businesses read it, operators change it.';
+comment on column api.white_label.id is 'Primary key.';
+comment on column api.white_label.name is 'Name of the installation.';
+comment on column api.white_label.title is 'Title of its pages.';
+comment on column api.white_label.favicon_bucket is 'Storage bucket of the icon of its pages.';
+comment on column api.white_label.favicon_path is 'Path of that icon in its bucket.';
+comment on column api.white_label.logo_light_bucket is 'Storage bucket of the logo for light backgrounds.';
+comment on column api.white_label.logo_light_path is 'Path of that logo in its bucket.';
+comment on column api.white_label.logo_dark_bucket is 'Storage bucket of the logo for dark backgrounds.';
+comment on column api.white_label.logo_dark_path is 'Path of that logo in its bucket.';
+comment on column api.white_label.logo_url is 'Address of the logo, where it is not in a bucket.';
+comment on column api.white_label.theme is 'Colours and fonts, a JSON object.';
+comment on column api.white_label.creation_time is 'When the record was created.';
+comment on column api.white_label.update_time is 'When the record was last changed.';
+
+CREATE UNIQUE INDEX only_one_white_label ON api.white_label USING btree ((true));
+
+alter table api.white_label enable row level security, force row level security;
+
+create policy every_row on api.white_label for all to public
+  using (true);
+
+grant select on api.white_label to business;
+grant select, update on api.white_label to operator;
+
+CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.white_label FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+
+
+-- api views -------------------------------------------------------------------------------------------
+
+create view api.api_keys with (security_invoker=true) as
+ SELECT id,
+    business_id,
+    name,
+    role::text AS role,
+    creation_time,
+    revoked_time
+   FROM internal.api_keys;
+
+comment on view api.api_keys is 'API keys without their secrets. Made by rpc/create_api_key, ended by rpc/revoke_api_key.';
+comment on column api.api_keys.id is 'Primary key.';
+comment on column api.api_keys.business_id is 'Business that the key acts for; null for an operator key.';
+comment on column api.api_keys.name is 'What the key is for, in the words of who made it.';
+comment on column api.api_keys.role is 'business (read and write), warehouse (may only post callbacks) or operator (all businesses).';
+comment on column api.api_keys.creation_time is 'When the key was issued.';
+comment on column api.api_keys.revoked_time is 'When the key was revoked; null while it works.';
+
+grant select on api.api_keys to business;
+grant select on api.api_keys to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.api_keys FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+create view api.application_keys with (security_invoker=true) as
+ SELECT id,
+    name,
+    creation_time,
+    revoked_time
+   FROM internal.application_keys;
+
+comment on view api.application_keys is 'Application keys (header apikey), for operators. Made by rpc/create_application_key, ended by rpc/revoke_application_key.';
+comment on column api.application_keys.id is 'Primary key.';
+comment on column api.application_keys.name is 'Application that uses the key.';
+comment on column api.application_keys.creation_time is 'When the key was issued.';
+comment on column api.application_keys.revoked_time is 'When the key was revoked; null while it works.';
+
+grant select on api.application_keys to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.application_keys FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+create view api.enum_values with (security_invoker=true) as
+ SELECT t.typname AS enum_type,
+    e.enumlabel AS enum_value,
+    e.enumsortorder AS enum_order
+   FROM pg_enum e
+     JOIN pg_type t ON t.oid = e.enumtypid
+  WHERE t.typnamespace = 'api'::regnamespace::oid;
+
+comment on view api.enum_values is 'Values of the enum types of this API. Read only.';
+comment on column api.enum_values.enum_type is 'Name of the type, for example order_status.';
+comment on column api.enum_values.enum_value is 'Value.';
+comment on column api.enum_values.enum_order is 'Place of the value among those of its type.';
+
+grant select on api.enum_values to business;
+grant select on api.enum_values to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.enum_values FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+create view api.inventory_quantities with (security_invoker=true) as
+ SELECT level.business_id,
+    level.inventory_item_id,
+    level.location_id,
+    level.available_to_sell,
+    level.committed,
+    level.available_to_sell + level.on_hold + level.unavailable AS on_hand,
+    level.on_hold,
+    level.on_order,
+    level.reserve,
+    level.incoming,
+    level.unavailable,
+    level.available_to_sell - level.committed - level.reserve AS available_to_promise,
+    item.sku,
+    item.title,
+    location.name AS location,
+    location.legacy_id AS location_legacy_id,
+    item.legacy_id AS inventory_item_legacy_id
+   FROM internal.inventory_levels level
+     JOIN api.inventory_items item ON item.business_id = level.business_id AND item.id = level.inventory_item_id
+     JOIN api.locations location ON location.business_id = level.business_id AND location.id = level.location_id;
+
+comment on view api.inventory_quantities is 'Current quantities per inventory item and location, in units. Read only; the sums of inventory_adjustments.';
+comment on column api.inventory_quantities.business_id is 'Business that owns the stock.';
+comment on column api.inventory_quantities.inventory_item_id is 'Inventory item.';
+comment on column api.inventory_quantities.location_id is 'Location.';
+comment on column api.inventory_quantities.available_to_sell is 'Units in sellable condition, committed ones included.';
+comment on column api.inventory_quantities.committed is 'Units promised to orders and fulfillments; never below 0.';
+comment on column api.inventory_quantities.on_hand is 'Units that are there: available_to_sell + on_hold + unavailable.';
+comment on column api.inventory_quantities.on_hold is 'Units held back.';
+comment on column api.inventory_quantities.on_order is 'Units ordered from suppliers.';
+comment on column api.inventory_quantities.reserve is 'Units reserved.';
+comment on column api.inventory_quantities.incoming is 'Units on their way here in shipments; never below 0.';
+comment on column api.inventory_quantities.unavailable is 'Units that are there but not in usable condition.';
+comment on column api.inventory_quantities.available_to_promise is 'Units that may still be sold: available_to_sell − committed − reserve.';
+comment on column api.inventory_quantities.sku is 'SKU of the item.';
+comment on column api.inventory_quantities.title is 'Title of the item.';
+comment on column api.inventory_quantities.location is 'Name of the location.';
+comment on column api.inventory_quantities.location_legacy_id is 'Number of the location in an earlier system.';
+comment on column api.inventory_quantities.inventory_item_legacy_id is 'Number of the item in an earlier system.';
+
+grant select on api.inventory_quantities to business;
+grant select on api.inventory_quantities to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.inventory_quantities FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+create view api.shipment_package_items with (security_invoker=true) as
+ SELECT id,
+    shipment_id,
+    additional_fields,
+    external_ids,
+    carton_id,
+    ssc,
+    dimension,
+    pallet_number,
+    license_plate,
+    currency_code,
+    pack_size,
+    inner_packs,
+    fulfillment_cost,
+    shipping_cost,
+    ARRAY( SELECT jsonb_build_object('id', item.id, 'shipment_id', item.shipment_id, 'shipment_package_id', item.shipment_package_id, 'inventory_item_id', item.inventory_item_id, 'sku', product.sku, 'title', product.title, 'additional_fields', item.additional_fields, 'external_ids', item.external_ids, 'line_number', item.line_number, 'quantity', item.quantity, 'name', item.name, 'upc', item.upc, 'lot_number', item.lot_number, 'hs_code', item.hs_code, 'hts_code', item.hts_code, 'country_of_origin', item.country_of_origin, 'serial_number', item.serial_number, 'currency_code', item.currency_code, 'unit_price', item.unit_price, 'discounted_price', item.discounted_price) AS jsonb_build_object
+           FROM api.shipment_items item
+             JOIN api.inventory_items product ON product.business_id = item.business_id AND product.id = item.inventory_item_id
+          WHERE item.business_id = package.business_id AND item.shipment_id = package.shipment_id AND item.shipment_package_id = package.id
+          ORDER BY item.line_number, item.id) AS items
+   FROM api.shipment_packages package;
+
+comment on view api.shipment_package_items is 'Packages of shipments with their items. Read only.';
+comment on column api.shipment_package_items.id is 'Package.';
+comment on column api.shipment_package_items.shipment_id is 'Shipment that the package belongs to.';
+comment on column api.shipment_package_items.additional_fields is 'Free-form fields, as a JSON object.';
+comment on column api.shipment_package_items.external_ids is 'Ids of the package in other systems, as a JSON object.';
+comment on column api.shipment_package_items.carton_id is 'Id of the carton.';
+comment on column api.shipment_package_items.ssc is 'Serial shipping container code.';
+comment on column api.shipment_package_items.dimension is 'Outer measures of the package.';
+comment on column api.shipment_package_items.pallet_number is 'Pallet that the package is on.';
+comment on column api.shipment_package_items.license_plate is 'License plate of the pallet.';
+comment on column api.shipment_package_items.currency_code is 'Currency of the costs.';
+comment on column api.shipment_package_items.pack_size is 'Units in a pack.';
+comment on column api.shipment_package_items.inner_packs is 'Packs in the package.';
+comment on column api.shipment_package_items.fulfillment_cost is 'Cost of fulfilling the package, in currency_code.';
+comment on column api.shipment_package_items.shipping_cost is 'Cost of shipping the package, in currency_code.';
+comment on column api.shipment_package_items.items is 'Items in the package, in line order: id, inventory_item_id, sku, title, quantity (units), line_number, prices and papers.';
+
+grant select on api.shipment_package_items to business;
+grant select on api.shipment_package_items to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.shipment_package_items FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+create view api.table_columns with (security_invoker=true) as
+ SELECT c.relname::text AS table_name,
+    a.attname AS column_name,
+        CASE
+            WHEN c.relkind = 'v'::"char" THEN a.attname = 'id'::name
+            ELSE (EXISTS ( SELECT
+               FROM pg_index i
+              WHERE i.indrelid = c.oid AND i.indisprimary AND (a.attnum = ANY (i.indkey::smallint[]))))
+        END AS is_primary_key,
+    format_type(a.atttypid, a.atttypmod) AS data_type,
+        CASE t.typtype
+            WHEN 'd'::"char" THEN format_type(t.typbasetype, t.typtypmod)
+            ELSE format_type(a.atttypid, a.atttypmod)
+        END AS base_type,
+    t.typcategory::text AS type_category,
+    element.typcategory::text AS element_type_category,
+    information_schema._pg_char_max_length(information_schema._pg_truetypid(a.*, t.*), information_schema._pg_truetypmod(a.*, t.*)) AS max_characters,
+    NOT (a.attnotnull OR t.typnotnull) AS is_nullable,
+    a.atthasdef AND a.attgenerated = ''::"char" OR a.attidentity <> ''::"char" AS has_default,
+    a.attgenerated <> ''::"char" AS is_generated,
+    col_description(c.oid, a.attnum::integer) AS description
+   FROM pg_class c
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     JOIN pg_type t ON t.oid = a.atttypid
+     LEFT JOIN pg_type element ON element.oid = t.typelem AND t.typcategory = 'A'::"char"
+  WHERE c.relnamespace = 'api'::regnamespace::oid AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char", 'v'::"char"])) AND has_any_column_privilege(c.oid, 'select, insert, update, references'::text);
+
+comment on view api.table_columns is 'Columns of the tables and views of this API that the caller may use. Read only.';
+comment on column api.table_columns.table_name is 'Name of the table or view.';
+comment on column api.table_columns.column_name is 'Name of the column.';
+comment on column api.table_columns.is_primary_key is 'Whether the column is part of the primary key.';
+comment on column api.table_columns.data_type is 'Type of the column, for example timestamp with time zone.';
+comment on column api.table_columns.base_type is 'For a domain the type that it restricts, else the same as data_type.';
+comment on column api.table_columns.type_category is 'Category of the type, one letter as in pg_type.typcategory: S text, N number, D time, E enum, A array ...';
+comment on column api.table_columns.element_type_category is 'For an array the category of its elements, else null.';
+comment on column api.table_columns.max_characters is 'Most characters that the column takes; null when it is not limited.';
+comment on column api.table_columns.is_nullable is 'Whether the column may be null.';
+comment on column api.table_columns.has_default is 'Whether the column has a default.';
+comment on column api.table_columns.is_generated is 'Whether the column is computed from others of its row.';
+comment on column api.table_columns.description is 'What the column means.';
+
+grant select on api.table_columns to business;
+grant select on api.table_columns to operator;
+
+CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.table_columns FOR EACH ROW EXECUTE FUNCTION internal.view_is_read_only();
+
+
+-- api functions ---------------------------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid, adjustments jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  given jsonb[];
+  problem text;
+  items uuid[];
+  duplicates bigint;
+  fresh internal.ledger_entry[];
+  written api.inventory_adjustments[];
+begin
+  perform internal.require_business(business_id);
+  if jsonb_typeof(adjustments) is distinct from 'array' then
+    perform internal.refuse_input('adjustments: must be an array');
+  end if;
+  given := array(select value from jsonb_array_elements(adjustments));
+  perform internal.check_input(
+    array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n),
+    given,
+    null,
+    '{"sku": "text", "inventory_item_id": "uuid", "location_id": "uuid", "inventory_status": "api.inventory_status",
+      "operation": "api.adjustment_operation", "quantity": "bigint", "memo": "text", "idempotent_key": "text"}',
+    '{location_id, inventory_status, operation, quantity}'
+  );
+
+  select
+    array_agg(item.id order by a.position),
+    (array_agg(
+      format('adjustments[%s].', a.position - 1) || case
+        when item.id is not null then format('location_id: no location "%s"', a.value ->> 'location_id')
+        when a.value ->> 'inventory_item_id' is not null
+          then format('inventory_item_id: no inventory item "%s"', a.value ->> 'inventory_item_id')
+        when a.value ->> 'sku' is not null then format('sku: no inventory item "%s"', a.value ->> 'sku')
+        else 'sku: is required'
+      end
+      order by a.position
+    ) filter (where item.id is null or location.id is null))[1]
+  into items, problem
+  from unnest(given) with ordinality as a (value, position)
+  left join api.inventory_items item
+    on item.business_id = adjust_inventory.business_id
+    and case when a.value ->> 'inventory_item_id' is not null
+      then item.id = (a.value ->> 'inventory_item_id')::uuid
+      else item.sku = a.value ->> 'sku'
+    end
+  left join api.locations location
+    on location.business_id = adjust_inventory.business_id and location.id = (a.value ->> 'location_id')::uuid;
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+
+  perform pg_advisory_xact_lock(key) from (
+    select distinct hashtextextended(adjust_inventory.business_id || (value ->> 'idempotent_key'), 0) as key
+    from unnest(given) as a (value)
+    where value ->> 'idempotent_key' is not null
+    order by 1
+  ) keys;
+
+  with wanted as (
+    select
+      a.position,
+      (
+        adjust_inventory.business_id, (a.value ->> 'location_id')::uuid, a.item,
+        a.value ->> 'inventory_status', a.value ->> 'operation', (a.value ->> 'quantity')::bigint,
+        'adjust_inventory', null, a.value ->> 'memo', a.value ->> 'idempotent_key'
+      )::internal.ledger_entry as entry,
+      row_number() over (partition by a.value ->> 'idempotent_key' order by a.position) as repetition
+    from unnest(given, items) with ordinality as a (value, item, position)
+  ),
+  compared as (
+    select
+      w.position, w.entry, w.repetition,
+      coalesce(
+        (
+          select (l.business_id, l.location_id, l.inventory_item_id, l.inventory_status, l.operation,
+            case l.operation when 'SET' then l.quantity_after else l.quantity end,
+            'adjust_inventory', null, l.memo, l.idempotency_key)::internal.ledger_entry
+          from api.inventory_adjustments l
+          where l.business_id = adjust_inventory.business_id and l.idempotency_key = (w.entry).idempotency_key
+        ),
+        case when w.repetition > 1 and (w.entry).idempotency_key is not null then first.entry end
+      ) as used_for
+    from wanted w
+    left join wanted first on (first.entry).idempotency_key = (w.entry).idempotency_key and first.repetition = 1
+  )
+  select
+    array_agg(entry order by position) filter (where used_for is null),
+    count(*) filter (where not used_for is null),
+    min(format('adjustments[%s].idempotent_key: "%s" was used for another adjustment', position - 1, (entry).idempotency_key))
+      filter (where not used_for is null and used_for is distinct from entry)
+  into fresh, duplicates, problem
+  from compared;
+  if problem is not null then
+    perform internal.refuse(409, problem);
+  end if;
+
+  written := array(select posted from internal.post_to_ledger(coalesce(fresh, '{}')) as posted);
+
+  return (
+    select jsonb_build_object(
+      'adjusted', count(*) filter (where operation = 'ADJUST'),
+      'set', count(*) filter (where operation = 'SET'),
+      'duplicates', duplicates,
+      'adjustments', coalesce(jsonb_agg(to_jsonb(w) - 'position' order by position), '[]')
+    )
+    from unnest(written) with ordinality as w (
+      id, business_id, inventory_item_id, location_id, inventory_status, operation, quantity, quantity_after,
+      cause_type, cause_id, memo, idempotency_key, effective_time, creation_time, update_time, position
+    )
+  );
+end
+$function$;
+
+comment on function api.adjust_inventory(pg_catalog.uuid,pg_catalog.jsonb) is 'Adjusts inventory: {business_id, adjustments: [{sku or inventory_item_id, location_id, inventory_status, operation: ADJUST | SET, quantity, memo, idempotent_key}]} gives {adjusted, set, duplicates, adjustments: [ledger entries written]}. All or nothing: 400 naming the field when one cannot be made. A repeated idempotent_key changes nothing and counts as a duplicate; the same key with other content is refused (409).';
+
+grant execute on function api.adjust_inventory(uuid,jsonb) to business;
+grant execute on function api.adjust_inventory(uuid,jsonb) to operator;
+
+CREATE OR REPLACE FUNCTION api.create_api_key(business_id uuid DEFAULT NULL::uuid, name text DEFAULT NULL::text, role text DEFAULT 'business'::text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  issued record;
+begin
+  if coalesce(name, '') = '' then
+    perform internal.refuse_input('name: is required');
+  elsif role is null or role not in ('business', 'warehouse', 'operator') then
+    perform internal.refuse_input('role: must be business, warehouse or operator');
+  elsif (business_id is null) <> (role = 'operator') then
+    perform internal.refuse_input('business_id: is required for a business or warehouse key, and not allowed for an operator key');
+  end if;
+
+  if internal.caller_role() is distinct from 'operator' and (role = 'operator' or business_id is distinct from internal.business_id()) then
+    raise insufficient_privilege using message = 'A business key may only issue business and warehouse keys of its own business';
+  end if;
+  if business_id is not null then
+    perform internal.require_business(business_id);
+  end if;
+
+  issued := internal.issue_key(role, name, business_id);
+  return jsonb_build_object('id', issued.id, 'key', issued.key);
+end
+$function$;
+
+comment on function api.create_api_key(pg_catalog.uuid,pg_catalog.text,pg_catalog.text) is 'Issues an API key: {business_id, name, role: business | warehouse | operator} gives {id, key}. The key is shown only here. A business key may issue business and warehouse keys of its own business (else 403), an operator any.';
+
+grant execute on function api.create_api_key(uuid,text,text) to business;
+grant execute on function api.create_api_key(uuid,text,text) to operator;
+
+CREATE OR REPLACE FUNCTION api.create_application_key(name text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  issued record;
+begin
+  if coalesce(name, '') = '' then
+    perform internal.refuse_input('name: is required');
+  end if;
+  issued := internal.issue_application_key(name);
+  return jsonb_build_object('id', issued.id, 'key', issued.key);
+end
+$function$;
+
+comment on function api.create_application_key(pg_catalog.text) is 'Issues an application key (header apikey): {name} gives {id, key}. The key is shown only here. Operators only.';
+
+grant execute on function api.create_application_key(text) to operator;
+
+CREATE OR REPLACE FUNCTION api.revoke_api_key(id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  update internal.api_keys k
+  set revoked_time = coalesce(k.revoked_time, now())
+  where k.id = revoke_api_key.id
+    and (internal.caller_role() = 'operator' or k.business_id = internal.business_id());
+  if not found then
+    perform internal.refuse(404, 'id: no such API key');
+  end if;
+end
+$function$;
+
+comment on function api.revoke_api_key(pg_catalog.uuid) is 'Revokes an API key by its id; it stops working with the next request. 404 when there is no such key of the business.';
+
+grant execute on function api.revoke_api_key(uuid) to business;
+grant execute on function api.revoke_api_key(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION api.revoke_application_key(id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  update internal.application_keys k
+  set revoked_time = coalesce(k.revoked_time, now())
+  where k.id = revoke_application_key.id;
+  if not found then
+    perform internal.refuse(404, 'id: no such application key');
+  end if;
+end
+$function$;
+
+comment on function api.revoke_application_key(pg_catalog.uuid) is 'Revokes an application key by its id; requests that carry it are refused (401) from now on. Operators only.';
+
+grant execute on function api.revoke_application_key(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb, patch boolean DEFAULT true)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  given constant jsonb := "order";
+  business uuid;
+  target_id uuid;
+  stored api.orders;
+  lines jsonb[];
+  prefixes text[];
+  known_lines uuid[];
+  line_ids uuid[];
+  problem text;
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[given], 'api.orders',
+    '{"customer": "object", "billing_address": "object", "address_from": "object", "address_to": "object",
+      "line_items": "array"}',
+    '{business_id}'
+  );
+  business := (given ->> 'business_id')::uuid;
+  perform internal.require_business(business);
+  lines := array(select value from jsonb_array_elements(nullif(given -> 'line_items', 'null')));
+  prefixes := array(select format('line_items[%s].', n - 1) from generate_series(1, cardinality(lines)) n);
+  perform internal.check_input(
+    prefixes, lines, 'api.order_line_items',
+    '{"sku": "text", "title": "text", "quantity": "positive integer"}', '{}'
+  );
+
+  perform pg_advisory_xact_lock(hashtextextended(format(
+    'upsert_orders_full %s %s %s', business, given ->> 'channel_order_id', coalesce(given -> 'purchase_order_number', given -> 'external_ids')
+  ), 0));
+  target_id := internal.find_one('api.orders', business, given, natural_keys => jsonb_build_array(
+    jsonb_build_object('channel_id', given -> 'channel_id', 'channel_order_id', given -> 'channel_order_id'),
+    jsonb_build_object('purchase_order_number', given -> 'purchase_order_number')
+  ));
+  select o.* into stored from api.orders o where o.id = target_id;
+  target_id := coalesce(target_id, (given ->> 'id')::uuid, uuidv7());
+  perform internal.upsert_rows(
+    'api.orders',
+    array[
+      given - '{customer, billing_address, address_from, address_to, line_items}'::text[]
+        || jsonb_strip_nulls(jsonb_build_object(
+          'id', target_id,
+          'customer_id', internal.upsert_customer(business, given -> 'customer', 'customer.', stored.customer_id, patch),
+          'billing_address_id', internal.upsert_address(
+            business, given -> 'billing_address', 'billing_address.', stored.billing_address_id, patch),
+          'address_from_id', internal.upsert_address(
+            business, given -> 'address_from', 'address_from.', stored.address_from_id, patch),
+          'address_to_id', internal.upsert_address(business, given -> 'address_to', 'address_to.', stored.address_to_id, patch)
+        ))
+    ],
+    array_remove(array[stored.id], null),
+    patch
+  );
+
+  known_lines := internal.match_existing(
+    'api.order_line_items', business, 'order_id', array_fill(target_id, array[cardinality(lines)]), prefixes, lines
+  );
+  select prefix || 'quantity: is required' into problem
+  from unnest(lines, prefixes, known_lines) with ordinality as l (line, prefix, known_id, position)
+  where known_id is null and line ->> 'quantity' is null
+  order by position
+  limit 1;
+  if found then
+    perform internal.refuse_input(problem);
+  end if;
+  line_ids := array(
+    select coalesce(known_id, (line ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, line, position)
+    order by position
+  );
+  if not patch then
+    delete from api.order_line_items l
+    where l.business_id = business and l.order_id = target_id and l.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.order_line_items',
+    array(
+      select line - '{sku, title}'::text[]
+        || jsonb_build_object('id', id, 'business_id', business, 'order_id', target_id)
+        || case when item_id is null then '{}' else jsonb_build_object('inventory_item_id', item_id) end
+      from unnest(lines, line_ids, internal.match_items(business, prefixes, lines))
+        with ordinality as l (line, id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+
+  return (select document from internal.orders_in_full(array[target_id]));
+end
+$function$;
+
+comment on function api.upsert_orders_full(pg_catalog.jsonb,boolean) is 'Creates or updates an order with lines, customer and addresses, all or nothing. order: {business_id, channel_id, channel_order_id, purchase_order_number, customer, billing_address, address_from, address_to, line_items: [{sku, quantity, ...}], ...}. Matched by id, else by channel_id and channel_order_id, else purchase_order_number, else external_ids; lines by id, else external_ids. patch (default true): what is not named stays; false: the order becomes exactly what is given. Answers the order in full. 400 (P0001) naming the field when the input is wrong.';
+
+grant execute on function api.upsert_orders_full(jsonb,boolean) to business;
+grant execute on function api.upsert_orders_full(jsonb,boolean) to operator;
+
+comment on function api.upsert_shipment_receipts_full(pg_catalog.jsonb,boolean) is 'Creates or updates receipts of a shipment with their items, all or nothing. shipment_receipts_full: {business_id, shipment_number, receipts: [{received_time, completed_time, external_ids, items: [{sku, quantity, receipt_time, external_ids, available, comment}]}]}. Receipts and items are matched by id, else by external_ids. patch (default true): what is not named stays; false: receipts become exactly what is given. completed_time closes a receipt and adjusts inventory. Answers the receipts in full, with discrepancies. 400 (P0001) naming the field when the input is wrong or a receipt is already complete; 409 when external_ids match several.';
+
+grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to business;
+grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean DEFAULT true)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  business constant text := shipment_receipts_full ->> 'business_id';
+  shipment api.shipments;
+  given jsonb[];
+  given_prefixes text[];
+  known uuid[];
+  receipt_ids uuid[];
+  lines jsonb[];
+  line_receipts uuid[];
+  known_lines uuid[];
+  line_prefixes text[];
+  line_items uuid[];
+  line_ids uuid[];
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[shipment_receipts_full], null,
+    '{"business_id": "uuid", "shipment_id": "uuid", "shipment_number": "text", "receipts": "array"}',
+    '{business_id, shipment_number, receipts}'
+  );
+  given := array(select value from jsonb_array_elements(shipment_receipts_full -> 'receipts'));
+  given_prefixes := array(select format('receipts[%s].', n - 1) from generate_series(1, cardinality(given)) n);
+  perform internal.check_input(
+    given_prefixes,
+    given,
+    'api.shipment_receipts',
+    '{"items": "array", "discrepancies": "array"}',
+    '{received_time, items}'
+  );
+  select
+    array_agg(i.value order by r.position, i.position),
+    array_agg(format('receipts[%s].items[%s].', r.position - 1, i.position - 1) order by r.position, i.position)
+  into lines, line_prefixes
+  from unnest(given) with ordinality as r (value, position)
+  cross join lateral jsonb_array_elements(r.value -> 'items') with ordinality as i (value, position);
+  perform internal.check_input(
+    line_prefixes,
+    lines,
+    'api.shipment_receipt_items',
+    '{"sku": "text", "quantity": "positive integer"}',
+    '{sku, quantity, receipt_time}'
+  );
+
+  perform internal.require_business(business::uuid);
+  select s.* into shipment
+  from api.shipments s
+  where s.business_id = business::uuid and s.shipment_number = shipment_receipts_full ->> 'shipment_number';
+  if not found then
+    perform internal.refuse_input(format('shipment_number: no shipment "%s"', shipment_receipts_full ->> 'shipment_number'));
+  end if;
+
+  -- one such call of a shipment at a time, else two would each create what the other creates
+  perform pg_advisory_xact_lock(hashtextextended('upsert_shipment_receipts_full ' || shipment.id, 0));
+
+  known := internal.match_existing(
+    'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
+  );
+  if exists (
+    select from (
+      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
+    ) locked
+    where locked.completed_time is not null
+  ) then
+    raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+  end if;
+  receipt_ids := array(
+    select coalesce(known_id, (value ->> 'id')::uuid, uuidv7())
+    from unnest(known, given) with ordinality as r (known_id, value, position)
+    order by position
+  );
+
+  select array_agg(receipt_ids[r.position] order by r.position, i.position)
+  into line_receipts
+  from unnest(given) with ordinality as r (value, position)
+  cross join lateral jsonb_array_elements(r.value -> 'items') with ordinality as i (value, position);
+  line_items := internal.match_items(shipment.business_id, line_prefixes, lines);
+  known_lines := internal.match_existing(
+    'api.shipment_receipt_items', shipment.business_id, 'shipment_receipt_id', line_receipts, line_prefixes, lines
+  );
+  line_ids := array(
+    select coalesce(known_id, (value ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, value, position)
+    order by position
+  );
+
+  perform internal.upsert_rows(
+    'api.shipment_receipts',
+    array(
+      select value - '{completed_time, items, discrepancies}'::text[]
+        || jsonb_build_object('id', id, 'business_id', shipment.business_id, 'shipment_id', shipment.id)
+      from unnest(given, receipt_ids) with ordinality as r (value, id, position)
+      order by position
+    ),
+    array_remove(known, null),
+    patch
+  );
+  if not patch then
+    delete from api.shipment_receipt_items s
+    where s.business_id = shipment.business_id and s.shipment_receipt_id = any (known) and s.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.shipment_receipt_items',
+    array(
+      select value - 'sku' || jsonb_build_object(
+        'id', id, 'business_id', shipment.business_id, 'shipment_receipt_id', receipt_id, 'inventory_item_id', item_id
+      )
+      from unnest(lines, line_ids, line_receipts, line_items) with ordinality as l (value, id, receipt_id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+  update api.shipment_receipts s set completed_time = (r.value ->> 'completed_time')::timestamptz
+  from unnest(receipt_ids, given) as r (id, value)
+  where s.id = r.id and r.value ->> 'completed_time' is not null;
+
+  return jsonb_build_object(
+    'business_id', shipment.business_id,
+    'shipment_id', shipment.id,
+    'shipment_number', shipment.shipment_number,
+    'receipts', (
+      select coalesce(jsonb_agg(
+        receipt.document || jsonb_build_object('discrepancies', coalesce(discrepancies.document, '[]')) order by r.position
+      ), '[]')
+      from unnest(receipt_ids) with ordinality as r (id, position)
+      join internal.shipment_receipts_in_full(receipt_ids, line_ids) receipt using (id)
+      left join (
+        select d.shipment_receipt_id as id,
+          jsonb_agg(to_jsonb(d) - 'shipment_receipt_id' order by d.sku) as document
+        from internal.receipt_discrepancies(receipt_ids) d
+        group by 1
+      ) discrepancies using (id)
+    )
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION api.upsert_shipments_full(shipment jsonb, patch boolean DEFAULT true)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  business uuid;
+  stored api.shipments;
+  target_id uuid;
+  links jsonb := jsonb_build_object();
+  packages jsonb[];
+  package_prefixes text[];
+  known_packages uuid[];
+  package_ids uuid[];
+  lines jsonb[];
+  line_prefixes text[];
+  line_packages uuid[];
+  known_lines uuid[];
+  line_ids uuid[];
+  problem text;
+begin
+  if patch is null then
+    perform internal.refuse_input('patch: must be true or false');
+  end if;
+  perform internal.check_input(
+    '{""}', array[shipment], 'api.shipments',
+    '{"order_number": "text", "from_location": "object", "to_location": "object", "billing_address": "object",
+      "packages": "array", "items": "array"}',
+    '{business_id, shipment_number}'
+  );
+  business := (shipment ->> 'business_id')::uuid;
+  perform internal.require_business(business);
+  packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
+  package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
+  perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+
+  perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
+  target_id := internal.find_one(
+    'api.shipments', business, shipment,
+    natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
+  );
+  select s.* into stored from api.shipments s where s.id = target_id;
+  target_id := coalesce(target_id, (shipment ->> 'id')::uuid, uuidv7());
+
+  if shipment ->> 'order_number' is not null then
+    links := links || jsonb_build_object('order_id', internal.find_order(business, shipment ->> 'order_number', 'order_number'));
+  end if;
+  if coalesce(shipment -> 'from_location', 'null') <> 'null' then
+    links := links || jsonb_build_object('location_from',
+      internal.upsert_location(business, shipment -> 'from_location', 'from_location.', patch));
+  end if;
+  if coalesce(shipment -> 'to_location', 'null') <> 'null' then
+    links := links || jsonb_build_object('location_to',
+      internal.upsert_location(business, shipment -> 'to_location', 'to_location.', patch));
+  end if;
+  if coalesce(shipment -> 'billing_address', 'null') <> 'null' then
+    links := links || jsonb_build_object('billing_address_id', internal.upsert_address(
+      business, shipment -> 'billing_address', 'billing_address.', stored.billing_address_id, patch));
+  end if;
+  perform internal.upsert_rows(
+    'api.shipments',
+    array[
+      shipment - '{order_number, from_location, to_location, billing_address, packages, items}'::text[] || links
+        || jsonb_build_object('id', target_id, 'status', coalesce(stored.status, 'unshipped'))
+    ],
+    array_remove(array[stored.id], null),
+    patch
+  );
+
+  known_packages := internal.match_existing(
+    'api.shipment_packages', business, 'shipment_id',
+    array_fill(target_id, array[cardinality(packages)]), package_prefixes, packages
+  );
+  package_ids := array(
+    select coalesce(known_id, (package ->> 'id')::uuid, uuidv7())
+    from unnest(known_packages, packages) with ordinality as p (known_id, package, position)
+    order by position
+  );
+  perform internal.upsert_rows(
+    'api.shipment_packages',
+    array(
+      select package - 'items' || jsonb_build_object('id', id, 'business_id', business, 'shipment_id', target_id)
+      from unnest(packages, package_ids) with ordinality as p (package, id, position)
+      order by position
+    ),
+    array_remove(known_packages, null),
+    patch
+  );
+
+  select
+    array_agg(line order by part, position),
+    array_agg(prefix || format('items[%s].', position - 1) order by part, position),
+    array_agg(package_id order by part, position)
+  into lines, line_prefixes, line_packages
+  from (
+    select p.position as part, package_prefixes[p.position] as prefix, package_ids[p.position] as package_id,
+      i.value as line, i.position
+    from unnest(packages) with ordinality as p (package, position)
+    cross join lateral jsonb_array_elements(nullif(p.package -> 'items', 'null')) with ordinality as i (value, position)
+    union all
+    select cardinality(packages) + 1, '', null, i.value, i.position
+    from jsonb_array_elements(nullif(shipment -> 'items', 'null')) with ordinality as i (value, position)
+  ) line;
+  perform internal.check_input(
+    line_prefixes, lines, 'api.shipment_items', '{"sku": "text", "title": "text", "quantity": "positive integer"}', '{}'
+  );
+  known_lines := internal.match_existing(
+    'api.shipment_items', business, 'shipment_id',
+    array_fill(target_id, array[coalesce(cardinality(lines), 0)]), line_prefixes, lines
+  );
+  select prefix || case when line ->> 'quantity' is null then 'quantity: is required' else 'sku: is required' end
+  into problem
+  from unnest(lines, line_prefixes, known_lines) with ordinality as l (line, prefix, known_id, position)
+  where known_id is null
+    and (line ->> 'quantity' is null or coalesce(line ->> 'sku', line ->> 'inventory_item_id') is null)
+  order by position
+  limit 1;
+  if found then
+    perform internal.refuse_input(problem);
+  end if;
+  line_ids := array(
+    select coalesce(known_id, (line ->> 'id')::uuid, uuidv7())
+    from unnest(known_lines, lines) with ordinality as l (known_id, line, position)
+    order by position
+  );
+
+  if not patch then
+    delete from api.shipment_items i
+    where i.business_id = business and i.shipment_id = target_id and i.id <> all (line_ids);
+  end if;
+  perform internal.upsert_rows(
+    'api.shipment_items',
+    array(
+      select line - '{sku, title}'::text[]
+        || jsonb_build_object('id', id, 'business_id', business, 'shipment_id', target_id)
+        || case when item_id is null then '{}' else jsonb_build_object('inventory_item_id', item_id) end
+        || case when package_id is null then '{}' else jsonb_build_object('shipment_package_id', package_id) end
+      from unnest(lines, line_ids, line_packages, internal.match_items(business, line_prefixes, lines))
+        with ordinality as l (line, id, package_id, item_id, position)
+      order by position
+    ),
+    array_remove(known_lines, null),
+    patch
+  );
+  if not patch then
+    delete from api.shipment_packages p
+    where p.business_id = business and p.shipment_id = target_id and p.id <> all (package_ids);
+  end if;
+
+  update api.shipments s set status = (shipment ->> 'status')::api.shipment_status
+  where s.id = target_id and s.status <> (shipment ->> 'status')::api.shipment_status;
+
+  return (select document from internal.shipments_in_full(array[target_id]));
+end
+$function$;
+
+comment on function api.upsert_shipments_full(pg_catalog.jsonb,boolean) is 'Creates or updates a shipment with packages, items, address and locations, all or nothing. shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. Matched by id, else shipment_number; packages and items by id, else external_ids. patch (default true): what is not named stays; false: the shipment becomes exactly what is given. Answers the shipment in full. 400 (P0001) naming the field when the input is wrong; 409 when its state does not allow the change.';
+
+grant execute on function api.upsert_shipments_full(jsonb,boolean) to business;
+grant execute on function api.upsert_shipments_full(jsonb,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION api.verify_inventory(business_id uuid)
+ RETURNS TABLE(location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status, ledger_quantity bigint, current_quantity bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+#variable_conflict use_column
+begin
+  perform internal.require_business(verify_inventory.business_id);
+  return query
+    select v.location_id, v.inventory_item_id, v.inventory_status, v.ledger_quantity, v.current_quantity
+    from internal.verify_all_inventory(verify_inventory.business_id) v;
+end
+$function$;
+
+comment on function api.verify_inventory(pg_catalog.uuid) is 'The quantities of a business that differ from the sum of their ledger entries: always []. Anything else is a defect: report it.';
+
+grant execute on function api.verify_inventory(uuid) to business;
+grant execute on function api.verify_inventory(uuid) to operator;
+
+
+-- schema internal -------------------------------------------------------------------------------------
+
+create schema internal;
+
+comment on schema internal is 'Rules, keys and working state. Never exposed by PostgREST.';
+
+grant usage on schema internal to anon;
+grant usage on schema internal to authenticator;
+grant usage on schema internal to business;
+grant usage on schema internal to operator;
+grant usage on schema internal to warehouse;
+
+
+-- internal types --------------------------------------------------------------------------------------
+
+create type internal.key_role as enum ('operator', 'business', 'warehouse');
+
+grant usage on type internal.key_role to public;
+
+create type internal.ledger_entry as (
+  business_id uuid,
+  location_id uuid,
+  inventory_item_id uuid,
+  inventory_status api.inventory_status,
+  operation api.adjustment_operation,
+  quantity bigint,
+  cause_type text,
+  cause_id uuid,
+  memo text,
+  idempotency_key text
+);
+
+comment on type internal.ledger_entry is 'An entry to post: quantity is the signed change for ADJUST, the quantity to reach for SET.';
+
+grant usage on type internal.ledger_entry to public;
+
+
+-- internal tables -------------------------------------------------------------------------------------
+
+create table internal.api_keys (
+  id uuid default uuidv7() not null,
+  key_hash bytea not null,
+  signing_secret_id uuid not null,
+  business_id uuid,
+  name text not null,
+  role internal.key_role not null,
+  creation_time timestamp with time zone default now() not null,
+  revoked_time timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_key_hash_key UNIQUE (key_hash),
+  constraint api_keys_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
+  constraint api_keys_signing_secret_id_fkey FOREIGN KEY (signing_secret_id) REFERENCES internal.signing_secrets(id),
+  constraint api_keys_name_check CHECK (name <> ''::text),
+  constraint only_operators_have_no_business CHECK ((business_id IS NULL) = (role = 'operator'::internal.key_role))
+);
+
+comment on table internal.api_keys is 'API keys, each by the SHA-256 of its text.';
+
+CREATE INDEX api_keys_business_id_idx ON internal.api_keys USING btree (business_id);
+CREATE INDEX api_keys_signing_secret_id_idx ON internal.api_keys USING btree (signing_secret_id);
+
+alter table internal.api_keys enable row level security, force row level security;
+
+create policy every_business on internal.api_keys for all to operator, owner
+  using (true);
+create policy own_business on internal.api_keys for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select (id, business_id, name, role, creation_time, revoked_time) on internal.api_keys to business;
+grant select (id, business_id, name, role, creation_time, revoked_time) on internal.api_keys to operator;
+
+create table internal.application_keys (
+  id uuid default uuidv7() not null,
+  key_hash bytea not null,
+  signing_secret_id uuid not null,
+  name text not null,
+  creation_time timestamp with time zone default now() not null,
+  revoked_time timestamp with time zone,
+  constraint application_keys_pkey PRIMARY KEY (id),
+  constraint application_keys_key_hash_key UNIQUE (key_hash),
+  constraint application_keys_signing_secret_id_fkey FOREIGN KEY (signing_secret_id) REFERENCES internal.signing_secrets(id),
+  constraint application_keys_name_check CHECK (name <> ''::text)
+);
+
+comment on table internal.application_keys is 'Application keys, each by the SHA-256 of its text.';
+
+CREATE INDEX application_keys_signing_secret_id_idx ON internal.application_keys USING btree (signing_secret_id);
+
+grant select (id, name, creation_time, revoked_time) on internal.application_keys to operator;
+
+create table internal.commitments (
+  line_id uuid not null,
+  business_id uuid not null,
+  location_id uuid not null,
+  inventory_item_id uuid not null,
+  committed bigint not null,
+  shipped bigint not null,
+  cause_type text not null,
+  cause_id uuid not null,
+  constraint commitments_pkey PRIMARY KEY (line_id),
+  constraint commitments_business_id_line_id_key UNIQUE (business_id, line_id),
+  constraint commitments_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
+  constraint commitments_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
+  constraint commitments_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
+  constraint commitments_committed_check CHECK (committed >= 0),
+  constraint commitments_shipped_check CHECK (shipped >= 0)
+);
+
+comment on table internal.commitments is 'Units that lines of orders (at the virtual location of their channel) and of fulfillments hold committed, and have shipped.';
+
+CREATE INDEX commitments_business_id_inventory_item_id_idx ON internal.commitments USING btree (business_id, inventory_item_id);
+CREATE INDEX commitments_business_id_location_id_idx ON internal.commitments USING btree (business_id, location_id);
+
+alter table internal.commitments replica identity using index commitments_business_id_line_id_key;
+
+alter table internal.commitments enable row level security, force row level security;
+
+create policy every_business on internal.commitments for all to owner
+  using (true);
+
+create table internal.inventory_levels (
+  business_id uuid not null,
+  location_id uuid not null,
+  inventory_item_id uuid not null,
+  available_to_sell bigint default 0 not null,
+  committed bigint default 0 not null,
+  on_hold bigint default 0 not null,
+  on_order bigint default 0 not null,
+  reserve bigint default 0 not null,
+  incoming bigint default 0 not null,
+  unavailable bigint default 0 not null,
+  constraint inventory_levels_pkey PRIMARY KEY (business_id, location_id, inventory_item_id),
+  constraint inventory_levels_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id) ON DELETE CASCADE,
+  constraint inventory_levels_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id) ON DELETE CASCADE,
+  constraint committed_is_not_negative CHECK (committed >= 0),
+  constraint incoming_is_not_negative CHECK (incoming >= 0)
+) with (fillfactor=70);
+
+comment on table internal.inventory_levels is 'Current quantities per item and location: the sums of the ledger, kept by a trigger.';
+
+CREATE INDEX inventory_levels_business_id_inventory_item_id_idx ON internal.inventory_levels USING btree (business_id, inventory_item_id);
+
+alter table internal.inventory_levels replica identity using index inventory_levels_pkey;
+
+alter table internal.inventory_levels enable row level security, force row level security;
+
+create policy every_business on internal.inventory_levels for all to operator, owner
+  using (true);
+create policy own_business on internal.inventory_levels for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on internal.inventory_levels to business;
+grant select on internal.inventory_levels to operator;
+
+create table internal.process_shipments_channels (
+  business_id uuid not null,
+  process_shipments_step_id uuid not null,
+  channel_id uuid not null,
+  constraint process_shipments_channels_pkey PRIMARY KEY (business_id, process_shipments_step_id, channel_id),
+  constraint process_shipments_channels_business_id_channel_id_fkey FOREIGN KEY (business_id, channel_id) REFERENCES api.channels(business_id, id),
+  constraint process_shipments_channels_business_id_process_shipments_s_fkey FOREIGN KEY (business_id, process_shipments_step_id) REFERENCES api.process_shipments_steps(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.process_shipments_channels is 'Channels that process-shipments steps are limited to.';
+
+CREATE INDEX process_shipments_channels_business_id_channel_id_idx ON internal.process_shipments_channels USING btree (business_id, channel_id);
+
+alter table internal.process_shipments_channels replica identity using index process_shipments_channels_pkey;
+
+alter table internal.process_shipments_channels enable row level security, force row level security;
+
+create policy every_business on internal.process_shipments_channels for all to owner
+  using (true);
+
+create table internal.send_orders_secrets (
+  business_id uuid not null,
+  send_orders_step_id uuid not null,
+  auth_query_value text not null,
+  constraint send_orders_secrets_pkey PRIMARY KEY (business_id, send_orders_step_id),
+  constraint send_orders_secrets_business_id_send_orders_step_id_fkey FOREIGN KEY (business_id, send_orders_step_id) REFERENCES api.send_orders_steps(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.send_orders_secrets is 'Value of the query parameter that a send-orders step authenticates with, one row per step that has one.';
+
+alter table internal.send_orders_secrets replica identity using index send_orders_secrets_pkey;
+
+alter table internal.send_orders_secrets enable row level security, force row level security;
+
+create policy every_business on internal.send_orders_secrets for all to owner
+  using (true);
+
+create table internal.settings (
+  name text not null,
+  value text not null,
+  constraint settings_pkey PRIMARY KEY (name)
+);
+
+comment on table internal.settings is 'Deployment settings that SQL needs: public_url, the address that clients see.';
+
+create table internal.signing_secrets (
+  id uuid default uuidv7() not null,
+  secret bytea default internal.gen_random_bytes(48) not null,
+  creation_time timestamp with time zone default now() not null,
+  retired_time timestamp with time zone,
+  constraint signing_secrets_pkey PRIMARY KEY (id),
+  constraint signing_secrets_secret_check CHECK (length(secret) >= 32)
+);
+
+comment on table internal.signing_secrets is 'Secrets that sign keys (HS256). The newest signs; a retired one is no longer accepted.';
+
+create table internal.warehouse_locations (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  process_shipments_step_id uuid,
+  send_orders_step_id uuid,
+  location_id uuid not null,
+  entry jsonb not null,
+  constraint warehouse_locations_pkey PRIMARY KEY (id),
+  constraint warehouse_locations_business_id_id_key UNIQUE (business_id, id),
+  constraint warehouse_locations_business_id_process_shipments_step_id_l_key UNIQUE (business_id, process_shipments_step_id, location_id),
+  constraint warehouse_locations_business_id_send_orders_step_id_locatio_key UNIQUE (business_id, send_orders_step_id, location_id),
+  constraint warehouse_locations_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
+  constraint warehouse_locations_business_id_process_shipments_step_id_fkey FOREIGN KEY (business_id, process_shipments_step_id) REFERENCES api.process_shipments_steps(business_id, id) ON DELETE CASCADE,
+  constraint warehouse_locations_business_id_send_orders_step_id_fkey FOREIGN KEY (business_id, send_orders_step_id) REFERENCES api.send_orders_steps(business_id, id) ON DELETE CASCADE,
+  constraint belongs_to_one_step CHECK (num_nonnulls(process_shipments_step_id, send_orders_step_id) = 1)
+);
+
+comment on table internal.warehouse_locations is 'Entries of the location maps of all steps, each with the id of its location.';
+
+CREATE INDEX warehouse_locations_business_id_location_id_idx ON internal.warehouse_locations USING btree (business_id, location_id);
+
+alter table internal.warehouse_locations replica identity using index warehouse_locations_business_id_id_key;
+
+alter table internal.warehouse_locations enable row level security, force row level security;
+
+create policy every_business on internal.warehouse_locations for all to owner
+  using (true);
+
+create table internal.webhook_secrets (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  webhook_configuration_id uuid not null,
+  secret text default 'whsec_'::text || encode(internal.gen_random_bytes(32), 'base64'::text) not null,
+  creation_time timestamp with time zone default now() not null,
+  expires_time timestamp with time zone,
+  constraint webhook_secrets_pkey PRIMARY KEY (id),
+  constraint webhook_secrets_business_id_id_key UNIQUE (business_id, id),
+  constraint webhook_secrets_business_id_webhook_configuration_id_fkey FOREIGN KEY (business_id, webhook_configuration_id) REFERENCES api.webhook_configurations(business_id, id) ON DELETE CASCADE,
+  constraint webhook_secrets_secret_check CHECK (secret ~ '^whsec_[A-Za-z0-9+/]+=*$'::text)
+);
+
+comment on table internal.webhook_secrets is 'Secrets that sign deliveries. The one without expires_time is current; others sign too until they expire.';
+
+CREATE UNIQUE INDEX only_one_current_webhook_secret ON internal.webhook_secrets USING btree (webhook_configuration_id) WHERE (expires_time IS NULL);
+CREATE INDEX webhook_secrets_business_id_webhook_configuration_id_idx ON internal.webhook_secrets USING btree (business_id, webhook_configuration_id);
+
+alter table internal.webhook_secrets replica identity using index webhook_secrets_business_id_id_key;
+
+alter table internal.webhook_secrets enable row level security, force row level security;
+
+create policy every_business on internal.webhook_secrets for all to owner
+  using (true);
+
+create table internal.webhook_sequences (
+  business_id uuid not null,
+  object_id uuid not null,
+  last_sequence bigint not null,
+  constraint webhook_sequences_pkey PRIMARY KEY (business_id, object_id),
+  constraint webhook_sequences_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
+  constraint webhook_sequences_last_sequence_check CHECK (last_sequence > 0)
+);
+
+comment on table internal.webhook_sequences is 'The sequence last given to an event of a shipment or receipt.';
+
+alter table internal.webhook_sequences replica identity using index webhook_sequences_pkey;
+
+alter table internal.webhook_sequences enable row level security, force row level security;
+
+create policy every_business on internal.webhook_sequences for all to owner
+  using (true);
+
+
+-- internal functions ----------------------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION internal.act_as(role text, business_id uuid)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  select
+    set_config('lading.role', act_as.role, true),
+    set_config('lading.business_id', coalesce(act_as.business_id::text, ''), true)
+$function$;
+
+comment on function internal.act_as(pg_catalog.text,pg_catalog.uuid) is 'Sets for this transaction whose rows policies show.';
+
+CREATE OR REPLACE FUNCTION internal.auth_query_value_is_write_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if new.auth_query_field is null then
+    perform internal.refuse(400, 'auth_query_field: is required with auth_query_value');
+  end if;
+  perform set_config(
+    'lading.send_orders_secrets',
+    (internal.waiting_send_orders_secrets() || jsonb_build_object(new.id, new.auth_query_value))::text,
+    true
+  );
+  new.auth_query_value := null;
+  return new;
+end
+$function$;
+
+comment on function internal.auth_query_value_is_write_only() is 'Takes auth_query_value out of a row that is about to be written.';
+
+CREATE OR REPLACE FUNCTION internal.base64url(bytes bytea)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE STRICT
+ SET search_path TO ''
+AS $function$
+  select translate(encode(bytes, 'base64'), E'+/=\n', '-_')
+$function$;
+
+comment on function internal.base64url(pg_catalog.bytea) is 'Bytes as unpadded base64url (RFC 4648), the encoding of JWTs.';
+
+CREATE OR REPLACE FUNCTION internal.business_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select nullif(current_setting('lading.business_id', true), '')::uuid
+$function$;
+
+comment on function internal.business_id() is 'The business of the key that this request carries; null for operators and direct sessions. Every tenant policy compares with it.';
+
+grant execute on function internal.business_id() to anon;
+grant execute on function internal.business_id() to business;
+grant execute on function internal.business_id() to operator;
+grant execute on function internal.business_id() to warehouse;
+
+CREATE OR REPLACE FUNCTION internal.callback_url(step_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select internal.setting('public_url') || '/v1/suppliers/' || step_id || '/callbacks'
+$function$;
+
+comment on function internal.callback_url(pg_catalog.uuid) is 'The address that warehouses post the callbacks of a step to.';
+
+CREATE OR REPLACE FUNCTION internal.callback_url_is_computed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  new.callback_url := internal.callback_url(new.id);
+  return new;
+end
+$function$;
+
+comment on function internal.callback_url_is_computed() is 'Sets callback_url of a process-shipments step.';
+
+CREATE OR REPLACE FUNCTION internal.caller_role()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select nullif(current_setting('lading.role', true), '')
+$function$;
+
+comment on function internal.caller_role() is 'The role of the key that this request carries; null in direct sessions.';
+
+grant execute on function internal.caller_role() to anon;
+grant execute on function internal.caller_role() to business;
+grant execute on function internal.caller_role() to operator;
+grant execute on function internal.caller_role() to warehouse;
+
+CREATE OR REPLACE FUNCTION internal.channel_ids_must_name_channels()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  unknown record;
+begin
+  select n - 1 as position, listed.id into unknown
+  from unnest(new.channel_ids) with ordinality as listed (id, n)
+  where not exists (select from api.channels c where c.business_id = new.business_id and c.id = listed.id)
+  order by n limit 1;
+  if found then
+    perform internal.refuse(400, format('channel_ids[%s]: no channel "%s"', unknown.position, coalesce(unknown.id::text, 'null')));
+  end if;
+
+  delete from internal.process_shipments_channels p
+  where p.business_id = new.business_id and p.process_shipments_step_id = new.id;
+
+  insert into internal.process_shipments_channels (business_id, process_shipments_step_id, channel_id)
+  select distinct new.business_id, new.id, listed.id
+  from unnest(new.channel_ids) as listed (id);
+  return null;
+end
+$function$;
+
+comment on function internal.channel_ids_must_name_channels() is 'Refuses (400) a process-shipments step that names a channel which its business does not have, and keeps the channels.';
+
+CREATE OR REPLACE FUNCTION internal.channels_commit_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  lines uuid[] := array(
+    select l.id
+    from old_channels before
+    join new_channels after using (id)
+    join api.orders o on o.business_id = after.business_id and o.channel_id = after.id
+    join api.order_line_items l on l.business_id = o.business_id and l.order_id = o.id
+    where before.location_id is distinct from after.location_id
+      and o.status in ('open', 'in_progress', 'pending', 'hold')
+  );
+begin
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.channels_commit_inventory() is 'Moves the commitments of a channel''s active orders when its virtual location changes.';
+
+comment on function internal.check_input(pg_catalog.text[],pg_catalog.jsonb[],pg_catalog.regclass,pg_catalog.jsonb,pg_catalog.text[]) is 'Refuses (400, P0001) objects given to an RPC whose fields are missing, unknown or of the wrong type, naming the first by its path.';
+
+grant execute on function internal.check_input(text[],jsonb[],regclass,jsonb,text[]) to business;
+grant execute on function internal.check_input(text[],jsonb[],regclass,jsonb,text[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.check_input(prefixes text[], objects jsonb[], table_name regclass, extra jsonb, required text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  problem text;
+begin
+  with columns as (
+    select
+      a.attname::text as name,
+      format_type(t.oid, null) as type,
+      case
+        when t.typcategory = 'N' then 'number'
+        when t.typcategory = 'B' then 'boolean'
+        when t.typcategory = 'A' then 'array'
+        when t.typname = 'jsonb' or t.typtype = 'c' then 'object'
+        else 'string'
+      end as json_type
+    from pg_catalog.pg_attribute a
+    join pg_catalog.pg_type t on t.oid = a.atttypid
+    where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped and not extra ? a.attname
+  ),
+  fields as (
+    select name, type, json_type, false as positive from columns
+    union all
+    select
+      key,
+      replace(value, 'positive ', ''),
+      case
+        when value in ('object', 'array', 'boolean') then value
+        when value like '%integer' or value in ('numeric', 'bigint') then 'number'
+        else 'string'
+      end,
+      value like 'positive %'
+    from jsonb_each_text(extra)
+  ),
+  given as (
+    select o.position, o.prefix, f.position as field_position, f.key, f.value
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    cross join lateral jsonb_each(case when jsonb_typeof(o.object) = 'object' then o.object else '{}' end)
+      with ordinality as f (key, value, position)
+  ),
+  problems as (
+    select o.position, 0 as field_position, coalesce(nullif(rtrim(o.prefix, '.'), ''), 'input') as path, 'must be an object' as text
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    where jsonb_typeof(o.object) is distinct from 'object'
+    union all
+    select o.position, 1, o.prefix || r.name, 'is required'
+    from unnest(prefixes, objects) with ordinality as o (prefix, object, position)
+    cross join unnest(required) as r (name)
+    where jsonb_typeof(o.object) = 'object' and coalesce(o.object -> r.name, 'null') = 'null'
+    union all
+    select g.position, 1 + g.field_position, g.prefix || g.key,
+      case
+        when f.name is null then 'is not a known field'
+        when jsonb_typeof(g.value) <> f.json_type then 'must be ' || case f.json_type
+          when 'object' then 'an object' when 'array' then 'an array' else 'a ' || f.json_type end
+        when f.json_type = 'array' then 'must be an array of strings'
+        when f.positive and (g.value #>> '{}')::numeric <= 0 then 'must be greater than 0'
+        else format('"%s" is not a valid %s', left(g.value #>> '{}', 80),
+          case f.type when 'timestamp with time zone' then 'date-time' else replace(f.type, 'api.', '') end)
+      end
+    from given g
+    left join fields f on f.name = g.key
+    where f.name is null
+      or g.value <> 'null' and case
+        when jsonb_typeof(g.value) <> f.json_type then true
+        when f.json_type = 'array' then f.type <> 'array' and jsonb_path_exists(g.value, 'strict $[*] ? (@.type() != "string")')
+        when f.json_type in ('object', 'boolean') then false
+        when f.positive and (g.value #>> '{}')::numeric <= 0 then true
+        else not pg_input_is_valid(g.value #>> '{}', f.type)
+      end
+  )
+  select path || ': ' || text into problem from problems order by position, field_position, path limit 1;
+
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.check_request()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  headers json := current_setting('request.headers', true)::json;
+  caller record;
+begin
+  caller := internal.identify_caller(headers ->> 'apikey', headers ->> 'authorization');
+  if caller.role <> current_setting('role') then
+    perform internal.refuse(401, 'Header Authorization: unknown or revoked API key');
+  end if;
+  perform internal.act_as(caller.role, caller.business_id);
+end
+$function$;
+
+comment on function internal.check_request() is 'Checks the keys of a PostgREST request (401) and sets the business that row-level security lets it see.';
+
+grant execute on function internal.check_request() to anon;
+grant execute on function internal.check_request() to business;
+grant execute on function internal.check_request() to operator;
+grant execute on function internal.check_request() to warehouse;
+
+CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
+  perform from api.orders o
+  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  order by o.id
+  for no key update;
+  perform from api.channels channel
+  where channel.id in (
+    select o.channel_id
+    from api.order_line_items l
+    join api.orders o on o.business_id = l.business_id and o.id = l.order_id
+    where l.id = any (lines)
+  )
+  order by channel.id
+  for share;
+
+  perform internal.keep_commitments(lines, array(
+    select (
+      l.id, l.business_id, channel.location_id, l.inventory_item_id,
+      case when o.status in ('open', 'in_progress', 'pending', 'hold')
+        then greatest(0, l.quantity - coalesce(held.shipped, 0)) else 0 end,
+      coalesce(held.shipped, 0), 'order_line_item', l.id
+    )::internal.commitments
+    from api.order_line_items l
+    join api.orders o on o.business_id = l.business_id and o.id = l.order_id
+    join api.channels channel on channel.business_id = o.business_id and channel.id = o.channel_id
+    left join internal.commitments held on held.line_id = l.id
+    where l.id = any (lines)
+      and o.order_type = 'sales_order' and channel.location_id is not null and l.inventory_item_id is not null
+  ));
+end
+$function$;
+
+comment on function internal.commit_order_lines(pg_catalog.uuid[]) is 'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
+
+CREATE OR REPLACE FUNCTION internal.completed_receipt_is_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+end
+$function$;
+
+comment on function internal.completed_receipt_is_final() is 'Refuses (P0001) any change of a completed receipt.';
+
+CREATE OR REPLACE FUNCTION internal.completing_a_receipt_moves_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  completed uuid[];
+  received_shipments uuid[];
+  problem record;
+  entries internal.ledger_entry[];
+begin
+  select array_agg(after.id), array_agg(distinct after.shipment_id)
+  into completed, received_shipments
+  from new_receipts after
+  join old_receipts before using (id)
+  where before.completed_time is null and after.completed_time is not null;
+  if completed is null then
+    return null;
+  end if;
+
+  -- one completion of a shipment at a time: each must see what the others took off incoming
+  perform from api.shipments where id = any (received_shipments) order by id for no key update;
+
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (received_shipments) and (s.location_to is null or s.status = 'canceled')
+  limit 1;
+  if found and problem.status = 'canceled' then
+    perform internal.refuse(409, format('Shipment %s is canceled: its receipt cannot be completed', problem.shipment_number));
+  elsif found then
+    raise exception using errcode = 'P0001', message = 'Shipment has no destination location';
+  end if;
+
+  with received as (
+    select
+      r.business_id, r.id as receipt_id, r.shipment_id, s.shipment_number, s.status as shipment_status, s.location_to,
+      i.inventory_item_id,
+      sum(i.quantity) as quantity,
+      coalesce(sum(i.quantity) filter (where i.available), 0) as usable
+    from new_receipts r
+    join api.shipments s on s.id = r.shipment_id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    where r.id = any (completed)
+    group by 1, 2, 3, 4, 5, 6, 7
+  ),
+  arrived as (
+    select
+      r.*,
+      greatest(0, least(r.quantity, coalesce(incoming.quantity, 0) - (sum(r.quantity) over earlier - r.quantity))) as taken_off_incoming
+    from received r
+    left join internal.still_incoming(received_shipments, completed) incoming
+      on incoming.shipment_id = r.shipment_id and incoming.inventory_item_id = r.inventory_item_id
+      and r.shipment_status = 'shipped'
+    window earlier as (partition by r.shipment_id, r.inventory_item_id order by r.receipt_id)
+  )
+  select array_agg(
+    (
+      business_id, location_to, inventory_item_id, change.status, 'ADJUST', change.quantity, 'shipment_receipt', receipt_id,
+      format('Receipt of shipment %s', shipment_number), null
+    )::internal.ledger_entry
+    order by receipt_id, inventory_item_id, change.status
+  )
+  into entries
+  from arrived
+  cross join lateral (values
+    ('incoming', -taken_off_incoming), ('available_to_sell', usable), ('unavailable', quantity - usable)
+  ) as change (status, quantity)
+  where change.quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.completing_a_receipt_moves_inventory() is 'Books in the ledger what a completed receipt received.';
+
+CREATE OR REPLACE FUNCTION internal.default_producer_is_this_installation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  new.producer_url := internal.delivery_address();
+  return new;
+end
+$function$;
+
+comment on function internal.default_producer_is_this_installation() is 'Sets the producer_url of a webhook configuration that has none.';
+
+CREATE OR REPLACE FUNCTION internal.delivery_address()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select internal.setting('public_url') || '/v1/deliveries'
+$function$;
+
+comment on function internal.delivery_address() is 'The producer_url of configurations that this installation delivers itself.';
+
+CREATE OR REPLACE FUNCTION internal.every_configuration_has_a_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into internal.webhook_secrets (business_id, webhook_configuration_id)
+  select c.business_id, c.id from created c;
+  return null;
+end
+$function$;
+
+comment on function internal.every_configuration_has_a_secret() is 'Makes the secrets of the webhook configurations that a statement created.';
+
+CREATE OR REPLACE FUNCTION internal.find_location(business_id uuid, written text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if pg_input_is_valid(written, 'uuid') then
+    return (select l.id from api.locations l where l.business_id = find_location.business_id and l.id = written::uuid);
+  elsif written ~ '^(0|-?[1-9][0-9]*)$' and pg_input_is_valid(written, 'integer') then
+    return (
+      select l.id from api.locations l where l.business_id = find_location.business_id and l.legacy_id = written::integer
+    );
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.find_location(pg_catalog.uuid,pg_catalog.text) is 'The location of a business that a locationId names: by its id, or by its legacy_id as text. Null when there is none.';
+
+grant execute on function internal.find_location(uuid,text) to business;
+grant execute on function internal.find_location(uuid,text) to operator;
+
+comment on function internal.find_one(pg_catalog.regclass,pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text,pg_catalog.jsonb) is 'The id of the stored row that a given object names by id, natural key or external_ids; null when it is new. Refuses (409) what is ambiguous.';
+
+grant execute on function internal.find_one(regclass,uuid,jsonb,text,jsonb) to business;
+grant execute on function internal.find_one(regclass,uuid,jsonb,text,jsonb) to operator;
+
+CREATE OR REPLACE FUNCTION internal.find_one(table_name regclass, business_id uuid, object jsonb, prefix text DEFAULT ''::text, natural_keys jsonb DEFAULT '[]'::jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  matches uuid[];
+begin
+  if object ->> 'id' is not null then
+    execute format('select array_agg(id) from %s where business_id = $1 and id = $2', table_name)
+    into matches using business_id, (object ->> 'id')::uuid;
+  end if;
+
+  if matches is null then
+    execute coalesce(
+      (
+        select string_agg(format('(select array[id] from %s where business_id = $1 and %s)', table_name, condition), ' union all ')
+          || ' limit 1'
+        from jsonb_array_elements(natural_keys) as keys (natural_key)
+        cross join lateral (
+          select string_agg(format('%I = %L', key, value), ' and ') as condition from jsonb_each_text(natural_key)
+        ) c
+        where not natural_key @? '$.* ? (@ == null)'
+      ),
+      'select null::uuid[]'
+    )
+    into matches using business_id;
+  end if;
+
+  if matches is null and object -> 'external_ids' not in ('{}', 'null') then
+    execute format('select array_agg(id) from %s where business_id = $1 and external_ids @> $2', table_name)
+    into matches using business_id, object -> 'external_ids';
+    if cardinality(matches) > 1 then
+      perform internal.refuse(409, prefix || 'external_ids: match several records');
+    end if;
+  end if;
+  return matches[1];
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.find_order(business_id uuid, order_number text, path text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  orders uuid[] := array(
+    select o.id from api.orders o
+    where o.business_id = find_order.business_id and o.purchase_order_number = order_number
+    union
+    select o.id from api.orders o
+    where o.business_id = find_order.business_id and o.channel_order_id = order_number
+  );
+begin
+  if cardinality(orders) = 0 then
+    perform internal.refuse_input(format('%s: no order "%s"', path, order_number));
+  elsif cardinality(orders) > 1 then
+    perform internal.refuse(409, format('%s: several orders are "%s"', path, order_number));
+  end if;
+  return orders[1];
+end
+$function$;
+
+comment on function internal.find_order(pg_catalog.uuid,pg_catalog.text,pg_catalog.text) is 'The order whose purchase_order_number or channel_order_id is given. Refuses none (400) and several (409).';
+
+grant execute on function internal.find_order(uuid,text,text) to business;
+grant execute on function internal.find_order(uuid,text,text) to operator;
+
+comment on function internal.identify_caller(pg_catalog.text,pg_catalog.text) is 'The role, business and key of a request, from its headers apikey and Authorization. Refuses (401) what is missing, unknown or revoked.';
+
+grant execute on function internal.identify_caller(text,text) to authenticator;
+
+CREATE OR REPLACE FUNCTION internal.identify_caller(application_key text, authorization_header text, OUT role text, OUT business_id uuid, OUT api_key_id uuid)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  application_is_known boolean;
+begin
+  select k.role::text, k.business_id, k.id, a.id is not null
+  into role, business_id, api_key_id, application_is_known
+  from (values (1)) as request
+  left join internal.api_keys k
+    on k.key_hash = sha256(convert_to(substr(authorization_header, 8), 'UTF8')) and k.revoked_time is null
+  left join internal.application_keys a
+    on a.key_hash = sha256(convert_to(application_key, 'UTF8')) and a.revoked_time is null;
+
+  if coalesce(application_key, '') = '' then
+    perform internal.refuse(401, 'Header apikey is missing');
+  elsif not application_is_known then
+    perform internal.refuse(401, 'Header apikey: unknown or revoked application key');
+  elsif authorization_header is null or authorization_header !~* '^bearer .' then
+    perform internal.refuse(401, 'Header Authorization: a Bearer API key is missing');
+  elsif api_key_id is null then
+    perform internal.refuse(401, 'Header Authorization: unknown or revoked API key');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.identity_is_fixed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform internal.refuse(409, 'id and business_id of a record cannot change');
+  return null;
+end
+$function$;
+
+comment on function internal.identity_is_fixed() is 'Refuses (409) to change the id or the business of a record.';
+
+CREATE OR REPLACE FUNCTION internal.is_http_address(address text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO ''
+AS $function$
+  select address ~* '^https?://[^\s/?#]+([/?#]\S*)?$'
+$function$;
+
+comment on function internal.is_http_address(pg_catalog.text) is 'Whether a text is an http or https address.';
+
+grant execute on function internal.is_http_address(text) to business;
+grant execute on function internal.is_http_address(text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.issue_application_key(name text, OUT id uuid, OUT key text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  signing internal.signing_secrets;
+begin
+  id := uuidv7();
+  select * into strict signing from internal.signing_secrets s where s.retired_time is null order by s.id desc limit 1;
+  key := internal.sign_key('anon', id, signing.secret);
+  insert into internal.application_keys (id, key_hash, signing_secret_id, name)
+  values (id, sha256(convert_to(key, 'UTF8')), signing.id, issue_application_key.name);
+end
+$function$;
+
+comment on function internal.issue_application_key(pg_catalog.text) is 'Issues an application key and returns it, the only time that it is shown.';
+
+comment on function internal.issue_key(pg_catalog.text,pg_catalog.text,pg_catalog.uuid) is 'Issues an API key of a role (operator, business, warehouse) and returns it, the only time that it is shown.';
+
+CREATE OR REPLACE FUNCTION internal.issue_key(role text, name text, business_id uuid DEFAULT NULL::uuid, OUT id uuid, OUT key text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  signing internal.signing_secrets;
+begin
+  id := uuidv7();
+  select * into strict signing from internal.signing_secrets s where s.retired_time is null order by s.id desc limit 1;
+  key := internal.sign_key(role, id, signing.secret);
+  insert into internal.api_keys (id, key_hash, signing_secret_id, business_id, name, role)
+  values (id, sha256(convert_to(key, 'UTF8')), signing.id, issue_key.business_id, issue_key.name, issue_key.role::internal.key_role);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.items_of_completed_receipt_are_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  receipts uuid[];
+begin
+  if tg_op = 'INSERT' then
+    receipts := array(select shipment_receipt_id from new_items);
+  elsif tg_op = 'UPDATE' then
+    receipts := array(select shipment_receipt_id from old_items union select shipment_receipt_id from new_items);
+  else
+    receipts := array(select shipment_receipt_id from old_items);
+  end if;
+
+  if (
+    select bool_or(locked.completed_time is not null)
+    from (
+      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
+    ) locked
+  ) then
+    raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.items_of_completed_receipt_are_final() is 'Refuses (P0001) any change of items of a completed receipt, and of items moved into or out of one.';
+
+CREATE OR REPLACE FUNCTION internal.jwt_is_never_stored()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.jwt := null;
+  return new;
+end
+$function$;
+
+comment on function internal.jwt_is_never_stored() is 'Forgets the jwt that came with product data.';
+
+CREATE OR REPLACE FUNCTION internal.keep_commitments(lines uuid[], wanted internal.commitments[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  entries internal.ledger_entry[];
+begin
+  with held as (
+    select * from internal.commitments where line_id = any (lines) order by line_id for update
+  ),
+  next as (
+    select * from unnest(wanted)
+  ),
+  change as (
+    select h.business_id, h.location_id, h.inventory_item_id, 'committed' as status,
+      case when (h.location_id, h.inventory_item_id) = (n.location_id, n.inventory_item_id) then n.committed else 0 end
+        - h.committed as quantity,
+      h.cause_type, h.cause_id, h.line_id
+    from held h
+    left join next n using (line_id)
+    union all
+    select n.business_id, n.location_id, n.inventory_item_id, 'committed', n.committed, n.cause_type, n.cause_id, n.line_id
+    from next n
+    left join held h using (line_id)
+    where (h.location_id, h.inventory_item_id) is distinct from (n.location_id, n.inventory_item_id)
+    union all
+    select n.business_id, n.location_id, n.inventory_item_id, 'available_to_sell', coalesce(h.shipped, 0) - n.shipped,
+      n.cause_type, n.cause_id, n.line_id
+    from next n
+    left join held h using (line_id)
+  ),
+  kept as (
+    insert into internal.commitments as c
+    select * from next order by line_id
+    on conflict (line_id) do update set
+      location_id = excluded.location_id, inventory_item_id = excluded.inventory_item_id,
+      committed = excluded.committed, shipped = excluded.shipped
+    where (c.location_id, c.inventory_item_id, c.committed, c.shipped)
+      <> (excluded.location_id, excluded.inventory_item_id, excluded.committed, excluded.shipped)
+  ),
+  released as (
+    delete from internal.commitments
+    where line_id in (select line_id from held except select line_id from next)
+  )
+  select array_agg(
+    (
+      business_id, location_id, inventory_item_id, status, 'ADJUST', quantity, cause_type, cause_id, null, null
+    )::internal.ledger_entry
+    order by cause_id, line_id, status
+  )
+  into entries
+  from change
+  where quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+end
+$function$;
+
+comment on function internal.keep_commitments(pg_catalog.uuid[],internal.commitments[]) is 'Brings what lines hold committed and have shipped to what is wanted, and posts the differences to the ledger.';
+
+CREATE OR REPLACE FUNCTION internal.keep_send_orders_secrets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  waiting jsonb := internal.waiting_send_orders_secrets();
+begin
+  insert into internal.send_orders_secrets as s (send_orders_step_id, business_id, auth_query_value)
+  select w.id, w.business_id, waiting ->> w.id::text
+  from written w
+  where waiting ? w.id::text
+  on conflict (business_id, send_orders_step_id) do update set auth_query_value = excluded.auth_query_value;
+
+  delete from internal.send_orders_secrets s
+  using written w
+  where s.send_orders_step_id = w.id and w.auth_query_field is null;
+
+  perform set_config(
+    'lading.send_orders_secrets',
+    case tg_op when 'INSERT' then '' else (waiting - array(select w.id::text from written w))::text end,
+    true
+  );
+  return null;
+end
+$function$;
+
+comment on function internal.keep_send_orders_secrets() is 'Stores the values taken out of the rows that a statement wrote.';
+
+CREATE OR REPLACE FUNCTION internal.keep_update_time()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.update_time := now();
+  return new;
+end
+$function$;
+
+comment on function internal.keep_update_time() is 'Sets update_time to the time of the change.';
+
+CREATE OR REPLACE FUNCTION internal.ledger_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform internal.refuse(409, 'The inventory ledger is append-only: post a further adjustment instead');
+  return null;
+end
+$function$;
+
+comment on function internal.ledger_is_append_only() is 'Refuses (409) UPDATE, DELETE and TRUNCATE of the inventory ledger.';
+
+CREATE OR REPLACE FUNCTION internal.location_map_must_name_locations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  process_shipments_step uuid := case tg_table_name when 'process_shipments_steps' then new.id end;
+  send_orders_step uuid := case tg_table_name when 'send_orders_steps' then new.id end;
+begin
+  delete from internal.warehouse_locations w
+  where w.business_id = new.business_id
+    and (w.process_shipments_step_id = process_shipments_step or w.send_orders_step_id = send_orders_step);
+
+  insert into internal.warehouse_locations
+    (business_id, process_shipments_step_id, send_orders_step_id, location_id, entry)
+  select new.business_id, process_shipments_step, send_orders_step, m.location_id, m.entry
+  from internal.read_location_map(new.business_id, new.warehouse_location_map) m;
+  return null;
+end
+$function$;
+
+comment on function internal.location_map_must_name_locations() is 'Refuses (400) a step whose location map does not name locations of its business, and keeps the entries of the map.';
+
+CREATE OR REPLACE FUNCTION internal.lock_levels(entries internal.ledger_entry[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  select from internal.inventory_levels
+  where (business_id, location_id, inventory_item_id) in (
+    select business_id, location_id, inventory_item_id from unnest(entries)
+  )
+  order by business_id, location_id, inventory_item_id
+  for no key update
+$function$;
+
+comment on function internal.lock_levels(internal.ledger_entry[]) is 'Locks the current quantities that ledger entries will change.';
+
+comment on function internal.match_existing(pg_catalog.regclass,pg_catalog.uuid,pg_catalog.name,pg_catalog.uuid[],pg_catalog.text[],pg_catalog.jsonb[]) is 'The ids of the stored rows that given objects name by id or external_ids within their parents; null for new ones. Refuses (409) what is ambiguous.';
+
+grant execute on function internal.match_existing(regclass,uuid,name,uuid[],text[],jsonb[]) to business;
+grant execute on function internal.match_existing(regclass,uuid,name,uuid[],text[],jsonb[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.match_existing(table_name regclass, business_id uuid, parent_column name, parents uuid[], prefixes text[], objects jsonb[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  matches uuid[];
+  problem text;
+begin
+  execute format($sql$
+    with given as (
+      select prefix, position, parent, (object ->> 'id')::uuid as id,
+        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+        coalesce(nullif(object -> 'available', 'null'), 'true') as available
+      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+    ),
+    stored_pair as (
+      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
+        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
+      from %1$s s
+      cross join lateral jsonb_each(s.external_ids) pair
+      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
+    ),
+    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+    rarest_pair as (
+      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+      from given g
+      cross join lateral jsonb_each(g.external_ids) pair
+      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+      order by g.position, s.frequency nulls first
+    ),
+    by_external_ids as (
+      select r.position,
+        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+      from rarest_pair r
+      join stored_pair s using (parent, key, value)
+      where s.external_ids @> r.external_ids
+      group by 1
+    ),
+    matched as (
+      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
+      from given g
+      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
+      left join by_external_ids e on e.position = g.position
+    ),
+    problems as (
+      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
+      union all
+      select max(position), format('%%s: names the same record as %%s',
+        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
+      from matched
+      where coalesce(ids[1], id) is not null or external_ids is not null
+      group by coalesce(ids[1], id),
+        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
+      having count(*) > 1
+    )
+    select
+      (select array_agg(ids[1] order by position) from matched),
+      (select text from problems order by position limit 1)
+  $sql$, table_name, parent_column)
+  into matches, problem
+  using parents, prefixes, objects, business_id;
+
+  if problem is not null then
+    perform internal.refuse(409, problem);
+  end if;
+  return coalesce(matches, '{}');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.match_items(business_id uuid, prefixes text[], lines jsonb[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  items uuid[];
+  problem text;
+begin
+  select
+    array_agg(item.id order by l.position),
+    (array_agg(
+      l.prefix || case
+        when l.line ->> 'inventory_item_id' is not null
+          then format('inventory_item_id: no inventory item "%s"', l.line ->> 'inventory_item_id')
+        else format('sku: no inventory item "%s"', l.line ->> 'sku')
+      end
+      order by l.position
+    ) filter (where item.id is null and coalesce(l.line ->> 'inventory_item_id', l.line ->> 'sku') is not null))[1]
+  into items, problem
+  from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
+  left join api.inventory_items item
+    on item.business_id = match_items.business_id
+    and case
+      when l.line ->> 'inventory_item_id' is not null then item.id = (l.line ->> 'inventory_item_id')::uuid
+      else item.sku = l.line ->> 'sku'
+    end;
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+  return coalesce(items, '{}');
+end
+$function$;
+
+comment on function internal.match_items(pg_catalog.uuid,pg_catalog.text[],pg_catalog.jsonb[]) is 'The inventory items that lines name by inventory_item_id or sku. Refuses (400) an item that the business does not have, by path.';
+
+grant execute on function internal.match_items(uuid,text[],jsonb[]) to business;
+grant execute on function internal.match_items(uuid,text[],jsonb[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.moved_receipt_needs_a_shipment_under_way()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  target api.shipments;
+begin
+  select * into target from api.shipments s where s.id = new.shipment_id for no key update;
+  if target.status in ('closed', 'canceled') then
+    perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', target.shipment_number, target.status));
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.moved_receipt_needs_a_shipment_under_way() is 'Refuses (409) to move a receipt to a closed or canceled shipment.';
+
+CREATE OR REPLACE FUNCTION internal.order_lines_commit_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  lines uuid[];
+begin
+  if tg_op = 'INSERT' then
+    lines := array(select id from new_lines);
+  elsif tg_op = 'DELETE' then
+    lines := array(select id from old_lines);
+  else
+    lines := array(
+      select after.id
+      from old_lines before
+      join new_lines after using (id)
+      where (before.order_id, before.inventory_item_id, before.quantity)
+        is distinct from (after.order_id, after.inventory_item_id, after.quantity)
+    );
+  end if;
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.order_lines_commit_inventory() is 'Commits or releases the units of order lines that are added, changed or removed.';
+
+CREATE OR REPLACE FUNCTION internal.orders_commit_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  lines uuid[] := array(
+    select l.id
+    from old_orders before
+    join new_orders after using (id)
+    join api.order_line_items l on l.business_id = after.business_id and l.order_id = after.id
+    where (before.status, before.order_type, before.channel_id)
+      is distinct from (after.status, after.order_type, after.channel_id)
+  );
+begin
+  if lines <> '{}' then
+    perform internal.commit_order_lines(lines);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.orders_commit_inventory() is 'Commits or releases the units of orders whose status, type or channel changes.';
+
+CREATE OR REPLACE FUNCTION internal.orders_in_full(orders uuid[])
+ RETURNS TABLE(id uuid, document jsonb)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select o.id, to_jsonb(o) || jsonb_build_object(
+    'customer', (
+      select to_jsonb(c) || jsonb_build_object('billing_address', to_jsonb(billing), 'shipping_address', to_jsonb(shipping))
+      from api.customers c
+      left join api.addresses billing on billing.business_id = c.business_id and billing.id = c.billing_address_id
+      left join api.addresses shipping on shipping.business_id = c.business_id and shipping.id = c.shipping_address_id
+      where c.business_id = o.business_id and c.id = o.customer_id
+    ),
+    'billing_address', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.billing_address_id)),
+    'address_from', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.address_from_id)),
+    'address_to', (select to_jsonb(a) from api.addresses a where (a.business_id, a.id) = (o.business_id, o.address_to_id)),
+    'line_items', (
+      select coalesce(jsonb_agg(to_jsonb(l) || jsonb_build_object('sku', item.sku, 'title', item.title) order by l.id), '[]')
+      from api.order_line_items l
+      left join api.inventory_items item on item.business_id = l.business_id and item.id = l.inventory_item_id
+      where l.business_id = o.business_id and l.order_id = o.id
+    )
+  )
+  from api.orders o
+  where o.id = any (orders)
+$function$;
+
+comment on function internal.orders_in_full(pg_catalog.uuid[]) is 'Orders as JSON objects with their lines, customer and addresses.';
+
+grant execute on function internal.orders_in_full(uuid[]) to business;
+grant execute on function internal.orders_in_full(uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.post_to_ledger(entries internal.ledger_entry[])
+ RETURNS SETOF api.inventory_adjustments
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- missing rows before any lock: a writer that waits for another's new row must hold nothing
+  insert into internal.inventory_levels (business_id, location_id, inventory_item_id)
+  select distinct e.business_id, e.location_id, e.inventory_item_id
+  from unnest(entries) e
+  where not exists (
+    select from internal.inventory_levels l
+    where (l.business_id, l.location_id, l.inventory_item_id) = (e.business_id, e.location_id, e.inventory_item_id)
+  )
+  order by 1, 2, 3
+  on conflict do nothing;
+  perform internal.lock_levels(entries);
+
+  return query
+  with entry as (
+    select
+      e.*,
+      case e.inventory_status
+        when 'available_to_sell' then l.available_to_sell
+        when 'committed' then l.committed
+        when 'on_hold' then l.on_hold
+        when 'on_order' then l.on_order
+        when 'reserve' then l.reserve
+        when 'incoming' then l.incoming
+        when 'unavailable' then l.unavailable
+      end as quantity_before,
+      e.cause_id is not null and e.inventory_status in ('committed', 'incoming') as stops_at_zero,
+      count(*) filter (where e.operation = 'SET') over same_quantity as set_number
+    from unnest(entries) with ordinality as e (
+      business_id, location_id, inventory_item_id, inventory_status, operation, quantity,
+      cause_type, cause_id, memo, idempotency_key, position
+    )
+    join internal.inventory_levels l using (business_id, location_id, inventory_item_id)
+    window same_quantity as (
+      partition by e.business_id, e.location_id, e.inventory_item_id, e.inventory_status order by e.position
+    )
+  ),
+  summed as (
+    select
+      *,
+      case when set_number = 0 then quantity_before else 0 end + sum(quantity) over since_set as running_sum
+    from entry
+    window since_set as (
+      partition by business_id, location_id, inventory_item_id, inventory_status, set_number order by position
+    )
+  ),
+  -- a running sum that stops at zero is lifted by how far it has been below so far
+  lifted as (
+    select
+      *,
+      (running_sum + case when stops_at_zero then greatest(0, max(-running_sum) over since_set) else 0 end)::bigint
+        as quantity_after
+    from summed
+    window since_set as (
+      partition by business_id, location_id, inventory_item_id, inventory_status, set_number order by position
+    )
+  ),
+  changed as (
+    select
+      *,
+      quantity_after - lag(quantity_after, 1, quantity_before) over (
+        partition by business_id, location_id, inventory_item_id, inventory_status order by position
+      ) as change
+    from lifted
+  )
+  insert into api.inventory_adjustments (
+    business_id, inventory_item_id, location_id, inventory_status, operation, quantity, quantity_after,
+    cause_type, cause_id, memo, idempotency_key
+  )
+  select
+    business_id, inventory_item_id, location_id, inventory_status, operation, change, quantity_after,
+    cause_type, cause_id, memo, idempotency_key
+  from changed
+  where change <> 0 or cause_id is null
+  order by position
+  returning *;
+end
+$function$;
+
+comment on function internal.post_to_ledger(internal.ledger_entry[]) is 'Posts entries to the inventory ledger and returns the rows written. The only writer of the ledger.';
+
+CREATE OR REPLACE FUNCTION internal.postgrest_config()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select
+    set_config('pgrst.jwt_secret', json_build_object('keys', json_agg(
+      json_build_object('kty', 'oct', 'alg', 'HS256', 'k', internal.base64url(secret)) order by id desc
+    ))::text, true),
+    set_config('pgrst.jwt_aud', 'lading', true)
+  from internal.signing_secrets
+  where retired_time is null
+$function$;
+
+comment on function internal.postgrest_config() is 'Configures PostgREST from the database: signing secrets and audience of keys.';
+
+grant execute on function internal.postgrest_config() to authenticator;
+
+CREATE OR REPLACE FUNCTION internal.product_data_describes_an_inventory_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  insert into api.inventory_items as i (business_id, sku, title, upc)
+  select p.business_id, p.sku, p.name, p.upc
+  from written p
+  order by p.business_id, p.sku
+  on conflict (business_id, sku) do update
+  set title = coalesce(excluded.title, i.title),
+      upc = coalesce(excluded.upc, i.upc)
+  where (i.title, i.upc) is distinct from (coalesce(excluded.title, i.title), coalesce(excluded.upc, i.upc));
+  return null;
+end
+$function$;
+
+comment on function internal.product_data_describes_an_inventory_item() is 'Creates or updates the inventory items whose product data a statement wrote.';
+
+CREATE OR REPLACE FUNCTION internal.quantities_follow_the_ledger()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into internal.inventory_levels (business_id, location_id, inventory_item_id)
+  select distinct e.business_id, e.location_id, e.inventory_item_id
+  from new_entries e
+  left join internal.inventory_levels l using (business_id, location_id, inventory_item_id)
+  where l.business_id is null
+  order by 1, 2, 3
+  on conflict do nothing;
+
+  update internal.inventory_levels l set
+    available_to_sell = l.available_to_sell + change.available_to_sell,
+    committed = l.committed + change.committed,
+    on_hold = l.on_hold + change.on_hold,
+    on_order = l.on_order + change.on_order,
+    reserve = l.reserve + change.reserve,
+    incoming = l.incoming + change.incoming,
+    unavailable = l.unavailable + change.unavailable
+  from (
+    select
+      business_id, location_id, inventory_item_id,
+      coalesce(sum(quantity) filter (where inventory_status = 'available_to_sell'), 0) as available_to_sell,
+      coalesce(sum(quantity) filter (where inventory_status = 'committed'), 0) as committed,
+      coalesce(sum(quantity) filter (where inventory_status = 'on_hold'), 0) as on_hold,
+      coalesce(sum(quantity) filter (where inventory_status = 'on_order'), 0) as on_order,
+      coalesce(sum(quantity) filter (where inventory_status = 'reserve'), 0) as reserve,
+      coalesce(sum(quantity) filter (where inventory_status = 'incoming'), 0) as incoming,
+      coalesce(sum(quantity) filter (where inventory_status = 'unavailable'), 0) as unavailable
+    from new_entries
+    group by business_id, location_id, inventory_item_id
+  ) change
+  where (l.business_id, l.location_id, l.inventory_item_id)
+    = (change.business_id, change.location_id, change.inventory_item_id);
+
+  return null;
+end
+$function$;
+
+comment on function internal.quantities_follow_the_ledger() is 'Adds new ledger entries to the current quantities.';
+
+CREATE OR REPLACE FUNCTION internal.read_location_map(business_id uuid, location_map jsonb)
+ RETURNS TABLE(location_id uuid, entry jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  problem text;
+begin
+  if jsonb_typeof(location_map) <> 'array' then
+    perform internal.refuse(400, 'warehouse_location_map: must be an array');
+  end if;
+
+  with entries as materialized (
+    select
+      n,
+      e.entry,
+      format('warehouse_location_map[%s]', n - 1) as path,
+      internal.find_location(business_id, e.entry ->> 'locationId') as location
+    from jsonb_array_elements(location_map) with ordinality as e (entry, n)
+  ),
+  fields as (
+    select n, path || '.' || key as path, key, value
+    from entries, jsonb_each(case jsonb_typeof(entries.entry) when 'object' then entries.entry else '{}' end)
+  ),
+  problems (n, rank, text) as (
+    select n, 1, path || ': must be an object' from entries where jsonb_typeof(entries.entry) <> 'object'
+    union all
+    select n, 2, format('warehouse_location_map[%s]: unknown field %s', n - 1, to_json(left(key, 100))) from fields
+    where key not in ('warehouse', 'company', 'locationId', 'name', 'id', 'zipCode', 'webhookUrl', 'cancelEndpoint')
+    union all
+    select n, 3, path || ': must be text' from fields where jsonb_typeof(value) not in ('string', 'null')
+    union all
+    select n, 4, path || '.locationId: is required' from entries where entries.entry ->> 'locationId' is null
+    union all
+    select n, 5, format('%s.locationId: no location %s', path, to_json(left(entries.entry ->> 'locationId', 100)))
+    from entries where location is null
+    union all
+    select n, 6, format('%s.locationId: the same location as warehouse_location_map[%s]', path, first - 1)
+    from (select *, min(n) over (partition by location) as first from entries) named
+    where n > first
+    union all
+    select n, 7, path || ': must be an http or https address' from fields
+    where key in ('webhookUrl', 'cancelEndpoint') and not internal.is_http_address(value #>> '{}')
+  )
+  select p.text into problem from problems p order by p.n, p.rank, p.text limit 1;
+
+  if problem is not null then
+    perform internal.refuse(400, problem);
+  end if;
+
+  return query
+  select internal.find_location(business_id, e.entry ->> 'locationId'), e.entry
+  from jsonb_array_elements(location_map) as e (entry);
+end
+$function$;
+
+comment on function internal.read_location_map(pg_catalog.uuid,pg_catalog.jsonb) is 'The entries of a location map, each with its location. Refuses (400) a map that is not right, naming the path.';
+
+CREATE OR REPLACE FUNCTION internal.receipt_discrepancies(receipts uuid[])
+ RETURNS TABLE(shipment_receipt_id uuid, inventory_item_id uuid, sku text, shipped bigint, received bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  with shipment as (
+    select distinct r.business_id, r.shipment_id as id from api.shipment_receipts r where r.id = any (receipts)
+  ),
+  shipped as (
+    select i.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from shipment s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    group by 1, 2
+  ),
+  received as (
+    select r.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity,
+      array_agg(distinct r.id) filter (where r.id = any (receipts)) as receipts
+    from shipment s
+    join api.shipment_receipts r on r.business_id = s.business_id and r.shipment_id = s.id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    group by 1, 2
+  )
+  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  from received
+  left join shipped using (shipment_id, inventory_item_id)
+  join api.inventory_items item on item.id = received.inventory_item_id
+  cross join unnest(received.receipts) as receipt (id)
+  where received.quantity > coalesce(shipped.quantity, 0)
+$function$;
+
+comment on function internal.receipt_discrepancies(pg_catalog.uuid[]) is 'The items of receipts of which more was received, over all receipts of their shipment, than was shipped.';
+
+grant execute on function internal.receipt_discrepancies(uuid[]) to business;
+grant execute on function internal.receipt_discrepancies(uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.receipt_needs_a_shipment_under_way()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  ended record;
+begin
+  select locked.shipment_number, locked.status into ended
+  from (
+    select s.shipment_number, s.status
+    from api.shipments s
+    where s.id in (select shipment_id from new_receipts)
+    order by s.id
+    for no key update
+  ) locked
+  where locked.status in ('closed', 'canceled')
+  limit 1;
+  if found then
+    perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
+  elsif exists (
+    select from new_receipts r
+    join api.shipments s on s.business_id = r.business_id and s.id = r.shipment_id
+    where r.completed_time is not null and s.location_to is null
+  ) then
+    raise exception using errcode = 'P0001', message = 'Shipment has no destination location';
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.receipt_needs_a_shipment_under_way() is 'Refuses (409) a receipt of a closed or canceled shipment.';
+
+CREATE OR REPLACE FUNCTION internal.refuse(status integer, message text)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  raise exception using errcode = 'PT' || status, message = message;
+end
+$function$;
+
+comment on function internal.refuse(integer,pg_catalog.text) is 'Refuses a request with an HTTP status and a one-line message (SQLSTATE PTxyz, which PostgREST answers as status xyz).';
+
+grant execute on function internal.refuse(integer,text) to business;
+grant execute on function internal.refuse(integer,text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.refuse_input(message text)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  raise exception using errcode = 'P0001', message = message;
+end
+$function$;
+
+comment on function internal.refuse_input(pg_catalog.text) is 'Refuses the input of an RPC: 400, SQLSTATE P0001, a message "path: what is wrong".';
+
+grant execute on function internal.refuse_input(text) to business;
+grant execute on function internal.refuse_input(text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.require_business(business_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if not exists (
+    select from api.businesses b
+    where b.id = require_business.business_id
+      and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
+  ) then
+    perform internal.refuse_input(format('business_id: no business "%s"', business_id));
+  end if;
+end
+$function$;
+
+comment on function internal.require_business(pg_catalog.uuid) is 'Refuses (400) a business that does not exist or is not the one of the caller''s key: the caller cannot tell which.';
+
+grant execute on function internal.require_business(uuid) to business;
+grant execute on function internal.require_business(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION internal.retire_signing_secret(secret_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if not exists (select from internal.signing_secrets where retired_time is null and id > secret_id) then
+    perform internal.refuse(409, 'The newest signing secret cannot be retired: rotate first');
+  end if;
+  update internal.signing_secrets set retired_time = now() where id = secret_id and retired_time is null;
+  update internal.api_keys set revoked_time = now() where signing_secret_id = secret_id and revoked_time is null;
+  update internal.application_keys set revoked_time = now() where signing_secret_id = secret_id and revoked_time is null;
+  notify pgrst, 'reload config';
+end
+$function$;
+
+comment on function internal.retire_signing_secret(pg_catalog.uuid) is 'Ends a signing secret: keys signed with it are revoked at once. Refused (409) for the newest one.';
+
+CREATE OR REPLACE FUNCTION internal.rotate_signing_secret()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  new_id uuid;
+begin
+  insert into internal.signing_secrets default values returning id into new_id;
+  notify pgrst, 'reload config';
+  return new_id;
+end
+$function$;
+
+comment on function internal.rotate_signing_secret() is 'Starts to sign keys with a new secret and returns its id. Keys signed before stay valid until their secret is retired.';
+
+CREATE OR REPLACE PROCEDURE internal.seal_tenant_table(IN tenant_table regclass)
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $procedure$
+declare
+  bare_name text := (select relname::text from pg_catalog.pg_class where oid = tenant_table);
+begin
+  execute format('alter table %s add constraint %I unique (business_id, id)', tenant_table, bare_name || '_business_id_id_key');
+  execute format('alter table %s replica identity using index %I', tenant_table, bare_name || '_business_id_id_key');
+  execute format('alter table %s enable row level security, force row level security', tenant_table);
+  execute format(
+    'create policy own_business on %s to business using (business_id = (select internal.business_id()))', tenant_table
+  );
+  execute format('create policy every_business on %s to operator, current_user using (true)', tenant_table);
+  execute format(
+    'create trigger keep_update_time before update on %s for each row
+       when (old.* is distinct from new.*) execute function internal.keep_update_time()',
+    tenant_table
+  );
+  execute format(
+    'create trigger identity_is_fixed before update on %s for each row
+       when (old.id <> new.id or old.business_id <> new.business_id) execute function internal.identity_is_fixed()',
+    tenant_table
+  );
+end
+$procedure$;
+
+comment on procedure internal.seal_tenant_table(pg_catalog.regclass) is 'Adds to a tenant table what keeps businesses apart: forced row-level security, the composite key that references use, update_time.';
+
+CREATE OR REPLACE FUNCTION internal.set_public_url(url text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  former_delivery_address text := internal.delivery_address();
+begin
+  if internal.is_http_address(url) is not true then
+    perform internal.refuse(400, 'url: must be an http or https address');
+  end if;
+
+  insert into internal.settings as s (name, value) values ('public_url', rtrim(url, '/'))
+  on conflict (name) do update set value = excluded.value where s.value <> excluded.value;
+
+  update api.process_shipments_steps s
+  set callback_url = internal.callback_url(s.id)
+  where s.callback_url is distinct from internal.callback_url(s.id);
+
+  update api.webhook_configurations c
+  set producer_url = internal.delivery_address()
+  where c.producer_url is null
+    or (c.producer_url = former_delivery_address and c.producer_url <> internal.delivery_address());
+end
+$function$;
+
+comment on function internal.set_public_url(pg_catalog.text) is 'Sets the address that clients see, and the addresses of steps and webhooks that follow from it.';
+
+CREATE OR REPLACE FUNCTION internal.setting(wanted text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select value from internal.settings where name = wanted
+$function$;
+
+comment on function internal.setting(pg_catalog.text) is 'The value of a deployment setting, null when it is not set.';
+
+CREATE OR REPLACE FUNCTION internal.shipment_items_change_while_unshipped()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  changed uuid[];
+  problem record;
+begin
+  if tg_op = 'INSERT' then
+    changed := array(select distinct shipment_id from new_items);
+  elsif tg_op = 'DELETE' then
+    changed := array(select distinct shipment_id from old_items);
+  else
+    changed := array(
+      select distinct unnest(array[before.shipment_id, after.shipment_id])
+      from old_items before
+      join new_items after using (id)
+      where (before.shipment_id, before.inventory_item_id, before.quantity)
+        <> (after.shipment_id, after.inventory_item_id, after.quantity)
+    );
+  end if;
+
+  select locked.shipment_number, locked.status into problem
+  from (
+    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
+  ) locked
+  where locked.status <> 'unshipped'
+  limit 1;
+  if found then
+    perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.shipment_items_change_while_unshipped() is 'Refuses (409) to add, remove or change the lines of a shipment that is not unshipped.';
+
+CREATE OR REPLACE FUNCTION internal.shipment_receipts_in_full(receipts uuid[], first_items uuid[] DEFAULT '{}'::uuid[])
+ RETURNS TABLE(id uuid, document jsonb)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select r.id, to_jsonb(r) || jsonb_build_object('items', coalesce(items.document, '[]'))
+  from api.shipment_receipts r
+  left join (
+    select i.shipment_receipt_id,
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+    from api.shipment_receipts r
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
+    left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
+    where r.id = any (receipts)
+    group by 1
+  ) items on items.shipment_receipt_id = r.id
+  where r.id = any (receipts)
+$function$;
+
+comment on function internal.shipment_receipts_in_full(pg_catalog.uuid[],pg_catalog.uuid[]) is 'Receipts as JSON objects with their items.';
+
+grant execute on function internal.shipment_receipts_in_full(uuid[],uuid[]) to business;
+grant execute on function internal.shipment_receipts_in_full(uuid[],uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.shipment_status_moves_forward()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if old.status <> 'unshipped' and (
+    old.location_from is not null and new.location_from is distinct from old.location_from
+    or old.location_to is not null and new.location_to is distinct from old.location_to
+  ) then
+    perform internal.refuse(409, format('Shipment %s is %s: its locations cannot change', old.shipment_number, old.status));
+  end if;
+
+  if new.status = old.status then
+    return new;
+  elsif (old.status, new.status) not in (
+    ('unshipped', 'shipped'), ('unshipped', 'closed'), ('unshipped', 'canceled'),
+    ('shipped', 'closed'), ('shipped', 'canceled')
+  ) then
+    perform internal.refuse(409, format('Shipment %s is %s: it cannot become %s', old.shipment_number, old.status, new.status));
+  elsif new.status = 'closed' and exists (
+    select from api.shipment_receipts r
+    where r.business_id = old.business_id and r.shipment_id = old.id and r.completed_time is null
+  ) then
+    perform internal.refuse(409, format('Shipment %s has an open receipt: it cannot be closed', old.shipment_number));
+  elsif new.status = 'canceled' and exists (
+    select from api.shipment_receipts r
+    where r.business_id = old.business_id and r.shipment_id = old.id and r.completed_time is not null
+  ) then
+    perform internal.refuse(409, format('Shipment %s has a completed receipt: it cannot be canceled', old.shipment_number));
+  end if;
+
+  if new.status = 'shipped' then
+    new.shipped_time := coalesce(new.shipped_time, now());
+  elsif new.status = 'canceled' then
+    new.canceled_time := coalesce(new.canceled_time, now());
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.shipment_status_moves_forward() is 'Refuses (409) shipment states that go back, closing with an open receipt, canceling with a completed one, and new locations once shipped.';
+
+CREATE OR REPLACE FUNCTION internal.shipments_in_full(shipments uuid[])
+ RETURNS TABLE(id uuid, document jsonb)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  with item as (
+    select i.shipment_id, i.shipment_package_id,
+      jsonb_agg(
+        to_jsonb(i) || jsonb_build_object('sku', product.sku, 'title', product.title) order by i.line_number, i.id
+      ) as documents
+    from api.shipments s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    join api.inventory_items product on product.business_id = i.business_id and product.id = i.inventory_item_id
+    where s.id = any (shipments)
+    group by 1, 2
+  ),
+  package as (
+    select p.shipment_id, jsonb_agg(
+      to_jsonb(p) || jsonb_build_object('items', coalesce(item.documents, '[]')) order by p.id
+    ) as documents
+    from api.shipments s
+    join api.shipment_packages p on p.business_id = s.business_id and p.shipment_id = s.id
+    left join item on item.shipment_id = p.shipment_id and item.shipment_package_id = p.id
+    where s.id = any (shipments)
+    group by 1
+  )
+  select s.id, to_jsonb(s) || jsonb_build_object(
+    'packages', coalesce(package.documents, '[]'),
+    'items', coalesce(item.documents, '[]')
+  )
+  from api.shipments s
+  left join package on package.shipment_id = s.id
+  left join item on item.shipment_id = s.id and item.shipment_package_id is null
+  where s.id = any (shipments)
+$function$;
+
+comment on function internal.shipments_in_full(pg_catalog.uuid[]) is 'Shipments as JSON objects with their packages and items.';
+
+grant execute on function internal.shipments_in_full(uuid[]) to business;
+grant execute on function internal.shipments_in_full(uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.shipped_shipment_is_not_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if old.status = 'shipped' or old.status <> 'unshipped' and old.shipped_time is not null or exists (
+    select from api.inventory_adjustments e where e.business_id = old.business_id and e.cause_id = old.id
+  ) then
+    perform internal.refuse(409, format('Shipment %s has shipped: it cannot be deleted', old.shipment_number));
+  elsif exists (
+    select from api.shipment_receipts r where r.business_id = old.business_id and r.shipment_id = old.id
+  ) then
+    perform internal.refuse(409, format('Shipment %s has receipts: it cannot be deleted', old.shipment_number));
+  end if;
+  return old;
+end
+$function$;
+
+comment on function internal.shipped_shipment_is_not_deleted() is 'Refuses (409) to delete a shipment that has shipped or has receipts.';
+
+CREATE OR REPLACE FUNCTION internal.shipping_moves_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  shipped uuid[];
+  closed uuid[];
+  canceled uuid[];
+  entries internal.ledger_entry[];
+begin
+  select
+    array_agg(after.id) filter (where after.status = 'shipped'),
+    array_agg(after.id) filter (where after.status = 'closed' and before.status = 'shipped'),
+    array_agg(after.id) filter (where after.status = 'canceled' and before.status = 'shipped')
+  into shipped, closed, canceled
+  from old_shipments before
+  join new_shipments after using (id)
+  where before.status <> after.status
+    or after.status = 'shipped' and (
+      before.location_from is distinct from after.location_from or before.location_to is distinct from after.location_to
+    );
+  if coalesce(shipped, closed, canceled) is null then
+    return null;
+  end if;
+
+  with line as (
+    select i.business_id, i.shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from new_shipments after
+    join api.shipment_items i on i.business_id = after.business_id and i.shipment_id = after.id
+    where after.id = any (shipped)
+    group by 1, 2, 3
+  ),
+  change as (
+    select line.business_id, line.shipment_id, after.location_from as location_id, line.inventory_item_id,
+      'available_to_sell' as status, -line.quantity as quantity
+    from line
+    join new_shipments after on after.id = line.shipment_id
+    join old_shipments before on before.id = line.shipment_id
+    where after.location_from is not null and (before.status <> 'shipped' or before.location_from is null)
+    union all
+    select after.business_id, after.id, after.location_to, incoming.inventory_item_id, 'incoming', incoming.quantity
+    from internal.still_incoming(shipped) incoming
+    join new_shipments after on after.id = incoming.shipment_id
+    join old_shipments before on before.id = incoming.shipment_id
+    where after.location_to is not null and (before.status <> 'shipped' or before.location_to is null)
+    union all
+    select after.business_id, after.id, after.location_to, incoming.inventory_item_id, effect.status,
+      effect.sign * incoming.quantity
+    from internal.still_incoming(closed) incoming
+    join new_shipments after on after.id = incoming.shipment_id
+    cross join (values ('incoming', -1), ('available_to_sell', 1)) as effect (status, sign)
+    where after.location_to is not null
+    union all
+    select e.business_id, e.cause_id, e.location_id, e.inventory_item_id, e.inventory_status::text, -sum(e.quantity)
+    from new_shipments after
+    join api.inventory_adjustments e on e.business_id = after.business_id and e.cause_id = after.id
+    where after.id = any (canceled)
+    group by 1, 2, 3, 4, 5
+  )
+  select array_agg(
+    (
+      change.business_id, location_id, inventory_item_id, change.status, 'ADJUST', quantity, 'shipment', shipment_id,
+      format('Shipment %s %s', after.shipment_number, after.status), null
+    )::internal.ledger_entry
+    order by shipment_id, location_id, inventory_item_id
+  )
+  into entries
+  from change
+  join new_shipments after on after.id = change.shipment_id
+  where quantity <> 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.shipping_moves_inventory() is 'Books in the ledger what shipping, closing or canceling a shipment does.';
+
+CREATE OR REPLACE FUNCTION internal.sign_key(role text, key_id uuid, secret bytea)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  with parts as (
+    select internal.base64url(convert_to('{"alg":"HS256","typ":"JWT"}', 'UTF8')) || '.' ||
+      internal.base64url(convert_to(json_build_object(
+        'role', role, 'jti', key_id, 'iat', floor(extract(epoch from now()))::bigint, 'aud', 'lading'
+      )::text, 'UTF8')) as signed
+  )
+  select signed || '.' || internal.base64url(internal.hmac(convert_to(signed, 'UTF8'), secret, 'sha256')) from parts
+$function$;
+
+comment on function internal.sign_key(pg_catalog.text,pg_catalog.uuid,pg_catalog.bytea) is 'The text of a key: an HS256 JWT {role, jti, iat, aud}.';
+
+CREATE OR REPLACE FUNCTION internal.still_incoming(shipments uuid[], except_receipts uuid[] DEFAULT '{}'::uuid[])
+ RETURNS TABLE(shipment_id uuid, inventory_item_id uuid, quantity bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  with shipped as (
+    select s.id as shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from api.shipments s
+    join api.shipment_items i on i.business_id = s.business_id and i.shipment_id = s.id
+    where s.id = any (shipments)
+    group by 1, 2
+  ),
+  received as (
+    select s.id as shipment_id, i.inventory_item_id, sum(i.quantity) as quantity
+    from api.shipments s
+    join api.shipment_receipts r on r.business_id = s.business_id and r.shipment_id = s.id
+    join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
+    where s.id = any (shipments) and r.completed_time is not null and r.id <> all (except_receipts)
+    group by 1, 2
+  )
+  select shipment_id, inventory_item_id, (shipped.quantity - coalesce(received.quantity, 0))::bigint
+  from shipped
+  left join received using (shipment_id, inventory_item_id)
+  where shipped.quantity > coalesce(received.quantity, 0)
+$function$;
+
+comment on function internal.still_incoming(pg_catalog.uuid[],pg_catalog.uuid[]) is 'Units that shipments still have on their way per item: shipped, less received by completed receipts other than those given.';
+
+CREATE OR REPLACE FUNCTION internal.subscription_belongs_to_the_business_of_its_configuration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.business_id := (select c.business_id from api.webhook_configurations c where c.id = new.webhook_configuration_id);
+  if new.business_id is null then
+    perform internal.refuse(400, 'webhook_configuration_id: no such webhook configuration');
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.subscription_belongs_to_the_business_of_its_configuration() is 'Sets the business of a subscription that comes without one. Refuses (400) an unknown configuration.';
+
+CREATE OR REPLACE FUNCTION internal.timezone_must_be_known()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if not exists (select from pg_catalog.pg_timezone_names where name = new.timezone_id) then
+    perform internal.refuse(400, format('timezone_id: no time zone "%s"', new.timezone_id));
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.timezone_must_be_known() is 'Refuses (400) a business whose time zone Postgres does not know.';
+
+comment on function internal.upsert_address(pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text,pg_catalog.uuid,boolean) is 'Creates or updates an address that another record carries, and returns its id.';
+
+grant execute on function internal.upsert_address(uuid,jsonb,text,uuid,boolean) to business;
+grant execute on function internal.upsert_address(uuid,jsonb,text,uuid,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION internal.upsert_address(business_id uuid, address jsonb, prefix text, linked uuid, patch boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  known uuid;
+  address_id uuid;
+begin
+  if coalesce(address, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(array[prefix], array[address], 'api.addresses', '{}', '{}');
+  known := internal.find_one('api.addresses', business_id, address, prefix);
+  if known is null and address ->> 'id' is null then
+    known := linked;
+  end if;
+  address_id := coalesce(known, (address ->> 'id')::uuid, uuidv7());
+  perform internal.upsert_rows(
+    'api.addresses',
+    array[address || jsonb_build_object('id', address_id, 'business_id', business_id)],
+    array_remove(array[known], null),
+    patch
+  );
+  return address_id;
+end
+$function$;
+
+comment on function internal.upsert_customer(pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text,pg_catalog.uuid,boolean) is 'Creates or updates a customer with addresses that an order carries, and returns its id.';
+
+grant execute on function internal.upsert_customer(uuid,jsonb,text,uuid,boolean) to business;
+grant execute on function internal.upsert_customer(uuid,jsonb,text,uuid,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION internal.upsert_customer(business_id uuid, customer jsonb, prefix text, linked uuid, patch boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  known uuid;
+  customer_id uuid;
+  stored api.customers;
+begin
+  if coalesce(customer, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(
+    array[prefix], array[customer], 'api.customers', '{"billing_address": "object", "shipping_address": "object"}', '{}'
+  );
+  known := internal.find_one('api.customers', business_id, customer, prefix);
+  if known is null and customer ->> 'id' is null then
+    known := linked;
+  end if;
+  customer_id := coalesce(known, (customer ->> 'id')::uuid, uuidv7());
+  select c.* into stored from api.customers c where c.id = known;
+  perform internal.upsert_rows(
+    'api.customers',
+    array[
+      customer - '{billing_address, shipping_address}'::text[]
+        || jsonb_strip_nulls(jsonb_build_object(
+          'id', customer_id,
+          'business_id', business_id,
+          'billing_address_id', internal.upsert_address(
+            business_id, customer -> 'billing_address', prefix || 'billing_address.', stored.billing_address_id, patch),
+          'shipping_address_id', internal.upsert_address(
+            business_id, customer -> 'shipping_address', prefix || 'shipping_address.', stored.shipping_address_id, patch)
+        ))
+    ],
+    array_remove(array[known], null),
+    patch
+  );
+  return customer_id;
+end
+$function$;
+
+comment on function internal.upsert_location(pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text,boolean) is 'Finds a location by id, legacy_id or name, or creates one of a new name, and returns its id. Refuses (400) an unknown id.';
+
+grant execute on function internal.upsert_location(uuid,jsonb,text,boolean) to business;
+grant execute on function internal.upsert_location(uuid,jsonb,text,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION internal.upsert_location(business_id uuid, location jsonb, prefix text, patch boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  found api.locations;
+  location_id uuid;
+  address_id uuid;
+begin
+  if coalesce(location, 'null') = 'null' then
+    return null;
+  end if;
+  perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
+
+  select l.* into found
+  from api.locations l
+  where l.business_id = upsert_location.business_id
+    and case
+      when location ->> 'id' is not null then l.id = (location ->> 'id')::uuid
+      when location ->> 'legacy_id' is not null then l.legacy_id = (location ->> 'legacy_id')::integer
+      else l.name = location ->> 'name'
+    end;
+  if found.id is null then
+    if location ->> 'id' is not null then
+      perform internal.refuse_input(format('%sid: no location "%s"', prefix, location ->> 'id'));
+    elsif location ->> 'name' is null then
+      perform internal.refuse_input(case
+        when location ->> 'legacy_id' is null then format('%sname: is required', prefix)
+        else format('%slegacy_id: no location "%s"', prefix, location ->> 'legacy_id')
+      end);
+    end if;
+  end if;
+
+  address_id := internal.upsert_address(business_id, location -> 'address', prefix || 'address.', found.address_id, patch);
+  location_id := coalesce(found.id, uuidv7());
+  perform internal.upsert_rows(
+    'api.locations',
+    array[
+      location - 'address'
+        || jsonb_strip_nulls(jsonb_build_object('id', location_id, 'business_id', business_id, 'address_id', address_id))
+    ],
+    array_remove(array[found.id], null),
+    true
+  );
+  return location_id;
+end
+$function$;
+
+comment on function internal.upsert_rows(pg_catalog.regclass,pg_catalog.jsonb[],pg_catalog.uuid[],boolean) is 'Updates the known rows and inserts the others from JSON objects with ids; patch keeps what an object does not name. Rows that stay the same are not written.';
+
+grant execute on function internal.upsert_rows(regclass,jsonb[],uuid[],boolean) to business;
+grant execute on function internal.upsert_rows(regclass,jsonb[],uuid[],boolean) to operator;
+
+CREATE OR REPLACE FUNCTION internal.upsert_rows(table_name regclass, objects jsonb[], known uuid[], patch boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  columns record;
+begin
+  select
+    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
+    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
+    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
+    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
+    array_agg(attname) filter (where attnotnull) as not_null,
+    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
+    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+  into strict columns
+  from pg_catalog.pg_attribute a
+  cross join lateral (
+    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
+  left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
+
+  if known <> '{}' then
+    execute format(
+      $sql$
+        update %1$s stored set (%2$s) = row(%3$s)
+        from unnest($1) as given (object)
+        join %1$s before on before.id = (given.object ->> 'id')::uuid
+        cross join lateral jsonb_populate_record(
+          case when $3 then before else row(%4$s)::%1$s end,
+          (
+            select jsonb_object_agg(key, case
+              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
+            from jsonb_each(given.object)
+            where value <> 'null' or key <> all (%6$L)
+          )
+        ) after
+        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+      $sql$,
+      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
+      columns.stored_values
+    )
+    using objects, known, patch;
+  end if;
+
+  if cardinality(objects) > cardinality(known) then
+    execute format(
+      $sql$
+        insert into %1$s (%2$s)
+        select %3$s
+        from unnest($1) with ordinality as given (object, position)
+        cross join lateral jsonb_populate_record(
+          row(%4$s)::%1$s,
+          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
+        ) after
+        where (given.object ->> 'id')::uuid <> all ($2)
+        order by given.position
+      $sql$,
+      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+    )
+    using objects, known;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.verify_all_inventory(only_business uuid DEFAULT NULL::uuid)
+ RETURNS TABLE(business_id uuid, location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status, ledger_quantity bigint, current_quantity bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with ledger as (
+    select l.business_id, l.location_id, l.inventory_item_id, l.inventory_status, sum(l.quantity)::bigint as quantity
+    from api.inventory_adjustments l
+    where only_business is null or l.business_id = only_business
+    group by 1, 2, 3, 4
+  ),
+  levels as (
+    select l.business_id, l.location_id, l.inventory_item_id, status.inventory_status, status.quantity
+    from internal.inventory_levels l
+    cross join lateral (values
+      ('available_to_sell'::api.inventory_status, l.available_to_sell), ('committed', l.committed),
+      ('on_hold', l.on_hold), ('on_order', l.on_order), ('reserve', l.reserve), ('incoming', l.incoming),
+      ('unavailable', l.unavailable)
+    ) as status (inventory_status, quantity)
+    where only_business is null or l.business_id = only_business
+  )
+  select
+    business_id, location_id, inventory_item_id, inventory_status,
+    coalesce(ledger.quantity, 0), coalesce(levels.quantity, 0)
+  from ledger
+  full join levels using (business_id, location_id, inventory_item_id, inventory_status)
+  where coalesce(ledger.quantity, 0) <> coalesce(levels.quantity, 0)
+$function$;
+
+comment on function internal.verify_all_inventory(pg_catalog.uuid) is 'The quantities that differ from the sum of their ledger entries, of one business or of all: always none.';
+
+CREATE OR REPLACE FUNCTION internal.view_is_read_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform internal.refuse(405, format('%s is read only', tg_table_name));
+  return null;
+end
+$function$;
+
+comment on function internal.view_is_read_only() is 'Refuses (405) to write to a view; callers without a grant are refused (403) before.';
+
+CREATE OR REPLACE FUNCTION internal.waiting_send_orders_secrets()
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select coalesce(nullif(current_setting('lading.send_orders_secrets', true), ''), '{}')::jsonb
+$function$;
+
+comment on function internal.waiting_send_orders_secrets() is 'Values taken out of rows by the statement that runs: {step id: value}.';
+
+grant execute on function internal.waiting_send_orders_secrets() to business;
+grant execute on function internal.waiting_send_orders_secrets() to operator;
