@@ -20,6 +20,8 @@ export interface ProcessSpec {
   /** True once the process does its work. `hasReported`: it sent the message "ready" over its channel. */
   isReady(pid: number, hasReported: boolean): Promise<boolean>
   readyMilliseconds: number
+  /** Whether the last words of a process tell of an obstacle that passes by itself: then even the first start is tried again. */
+  isPassing?(lastLines: string[]): boolean
   /** Runs before each start, also before a restart. */
   prepare?(): Promise<void>
 }
@@ -34,6 +36,15 @@ const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
 const HEALTHY_AFTER = 10_000
 const KEPT_LINES = 20
+const LAST_WORDS_MILLISECONDS = 500
+
+const once = (action: () => void): (() => void) => {
+  let isDone = false
+  return () => {
+    if (!isDone) action()
+    isDone = true
+  }
+}
 
 /** Starts a process, waits until it is ready, and from then on starts it again whenever it ends. */
 export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised> {
@@ -88,7 +99,12 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
         lastLines.push(error.message)
         end(error.message)
       })
-      launched.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+      launched.once('exit', (code, signal) => {
+        // Its last words may still be in the pipe, which children of its own may hold open longer.
+        const finish = once(() => end(signal ?? `exit code ${code}`))
+        setTimeout(finish, LAST_WORDS_MILLISECONDS)
+        launched.once('close', finish)
+      })
     })
     return launched
   }
@@ -118,21 +134,28 @@ export async function supervise(spec: ProcessSpec, log: Log): Promise<Supervised
     clearTimeout(timer)
   }
 
-  await spec.prepare?.()
-  const first = launch()
   const deadline = Date.now() + spec.readyMilliseconds
-  while (child !== undefined && first.pid !== undefined && !(await spec.isReady(first.pid, hasReported))) {
-    if (Date.now() > deadline) {
-      await stop()
-      throw new StackError(
-        `${spec.name} was not ready within ${spec.readyMilliseconds / 1000} s.\n${lastLines.join('\n')}`,
-      )
+  const becomeReady = async (): Promise<boolean> => {
+    await spec.prepare?.()
+    const { pid } = launch()
+    while (child !== undefined && pid !== undefined && !(await spec.isReady(pid, hasReported))) {
+      if (Date.now() > deadline) {
+        await stop()
+        throw new StackError(
+          `${spec.name} was not ready within ${spec.readyMilliseconds / 1_000} s.\n${lastLines.join('\n')}`,
+        )
+      }
+      await sleep(15)
     }
-    await sleep(15)
+    return child !== undefined
   }
-  if (child === undefined) {
+  while (!(await becomeReady())) {
     await ended
-    throw new StackError(`${spec.name} could not be started.\n${lastLines.join('\n')}`)
+    if (spec.isPassing?.(lastLines) !== true || Date.now() > deadline) {
+      throw new StackError(`${spec.name} could not be started.\n${lastLines.join('\n')}`)
+    }
+    lastLines = []
+    await sleep(SHORTEST_PAUSE)
   }
   settled = true
 

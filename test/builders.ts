@@ -173,7 +173,7 @@ export interface ReceiptsAnswer {
   receipts: Receipt[]
 }
 
-interface GivenReceipt {
+export interface GivenReceipt {
   items?: object[]
   [field: string]: unknown
 }

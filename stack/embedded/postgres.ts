@@ -46,6 +46,9 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
         const postmaster = await readPostmaster(dataFolder)
         return postmaster?.pid === pid && postmaster.isReady
       },
+      // Processes of a Postgres that was killed take a moment to notice.
+      isPassing: (lastLines) =>
+        lastLines.some((line) => /shared memory block .* is still in use|starting up/.test(line)),
       prepare: () => clearLeftover(dataFolder),
     },
     log,

@@ -25,7 +25,8 @@ export async function readPostmaster(dataFolder: string): Promise<Postmaster | u
 
 /**
  * A start that was killed with -9 may leave its Postgres running for a moment, or a postmaster.pid whose number now
- * belongs to another process (after a restart of a container, for one). Both are cleared away.
+ * belongs to another process (after a restart of a container, for one) or to a zombie. These are cleared away; the file of
+ * a Postgres that is simply dead is left to Postgres, which knows how to tell.
  */
 export async function clearLeftover(dataFolder: string): Promise<void> {
   const leftover = await readPostmaster(dataFolder)
@@ -37,7 +38,7 @@ export async function clearLeftover(dataFolder: string): Promise<void> {
     if (isAlive(leftover.pid)) {
       throw new StackError(`Another Postgres (process ${leftover.pid}) holds ${dataFolder} and does not stop.`)
     }
-  } else if (command !== undefined || !isAlive(leftover.pid)) {
+  } else if (isAlive(leftover.pid)) {
     await rm(pidFile(dataFolder), { force: true })
   }
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -181,6 +181,16 @@ describe('side by side, killed and restarted', async () => {
       }
     }
     await one.ended
+    const next = start(dataDir, { DEMO: 'off' })
+    expect(await serves(await next.ready())).toBe(true)
+    next.child.kill('SIGTERM')
+    expect(await next.ended).toBe(0)
+  })
+
+  test('lock files whose process number now belongs to another program do not keep it from starting', async () => {
+    await writeFile(join(dataDir, 'lading.pid'), `${process.pid}\n`)
+    const lines = [process.pid, join(dataDir, 'postgres'), 0, 5432, '', '127.0.0.1', '', 'ready', '']
+    await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), lines.join('\n'))
     const next = start(dataDir, { DEMO: 'off' })
     expect(await serves(await next.ready())).toBe(true)
     next.child.kill('SIGTERM')

@@ -4,6 +4,7 @@ import {
   addLocation,
   addReceipt,
   addShipment,
+  type GivenReceipt,
   type Item,
   type Receipt,
   type Shipment,
@@ -22,7 +23,7 @@ beforeEach(async () => {
   shipment = await addShipment(a, { to: await addLocation(a) })
 })
 
-const send = async (receipt: object): Promise<Receipt> => {
+const send = async (receipt: GivenReceipt): Promise<Receipt> => {
   const [stored] = succeeded(await upsertReceipts(a, shipment, [receipt])).receipts
   if (stored === undefined) throw new Error('no receipt came back')
   return stored

@@ -1,0 +1,47 @@
+import { authenticatorUrl, ensureAuthenticator, setPublicUrl } from '../../stack/database.ts'
+import { embedded } from '../../stack/embedded/driver.ts'
+import type { Log } from '../../stack/log.ts'
+import { freePort } from '../../stack/ports.ts'
+import { startSidecarProgram } from '../../stack/programs.ts'
+import { readSettings } from '../../stack/settings.ts'
+import { privateFolder, removeFolder } from '../../stack/temporary_folder.ts'
+import type { Undo } from './undo.ts'
+
+/** Lading as `npm start` runs it, on a database of the bench. */
+export interface Lading {
+  ownerUrl: string
+  authenticatorUrl: string
+  /** PostgREST without the gateway. */
+  upstream: string
+  /** The local gateway; paths below it begin with /rest/v1. */
+  gateway: string
+}
+
+export async function startLading(ownerUrl: string, log: Log, undo: Undo): Promise<Lading> {
+  await ensureAuthenticator(ownerUrl)
+  const port = await freePort()
+  const publicUrl = `http://127.0.0.1:${port}`
+  await setPublicUrl(ownerUrl, publicUrl)
+  const socketFolder = await privateFolder()
+  undo.add(() => removeFolder(socketFolder))
+  const postgrest = await embedded.startPostgrest({
+    authenticatorUrl: authenticatorUrl(ownerUrl),
+    publicUrl,
+    socketFolder,
+    logLevel: 'error',
+    log,
+  })
+  undo.add(() => postgrest.stop())
+  const sidecar = await startSidecarProgram(
+    readSettings({ LOG_LEVEL: 'error' }),
+    { port, publicUrl, authenticatorUrl: authenticatorUrl(ownerUrl), upstream: postgrest.upstream },
+    log,
+  )
+  undo.add(() => sidecar.stop())
+  return {
+    ownerUrl,
+    authenticatorUrl: authenticatorUrl(ownerUrl),
+    upstream: postgrest.upstream,
+    gateway: publicUrl,
+  }
+}
