@@ -1513,7 +1513,7 @@ grant select, insert, update, delete on api.shipments to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
-CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to) EXECUTE FUNCTION internal.shipment_status_moves_forward();
+CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to OR old.shipped_time IS DISTINCT FROM new.shipped_time OR old.canceled_time IS DISTINCT FROM new.canceled_time) EXECUTE FUNCTION internal.shipment_status_moves_forward();
 CREATE TRIGGER shipped_shipment_is_not_deleted BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.shipped_shipment_is_not_deleted();
 CREATE TRIGGER shipping_moves_inventory AFTER UPDATE ON api.shipments REFERENCING OLD TABLE AS old_shipments NEW TABLE AS new_shipments FOR EACH STATEMENT EXECUTE FUNCTION internal.shipping_moves_inventory();
 
@@ -2029,6 +2029,7 @@ CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid, adjustments js
 AS $function$
 declare
   given jsonb[];
+  prefixes text[];
   problem text;
   items uuid[];
   duplicates bigint;
@@ -2040,8 +2041,9 @@ begin
     perform internal.refuse_input('adjustments: must be an array');
   end if;
   given := array(select value from jsonb_array_elements(adjustments));
+  prefixes := array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n);
   perform internal.check_input(
-    array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n),
+    prefixes,
     given,
     null,
     '{"sku": "text", "inventory_item_id": "uuid", "location_id": "uuid", "inventory_status": "api.inventory_status",
@@ -2049,26 +2051,17 @@ begin
     '{location_id, inventory_status, operation, quantity}'
   );
 
+  items := internal.match_items(business_id, prefixes, given);
   select
-    array_agg(item.id order by a.position),
     (array_agg(
-      format('adjustments[%s].', a.position - 1) || case
-        when item.id is not null then format('location_id: no location "%s"', a.value ->> 'location_id')
-        when a.value ->> 'inventory_item_id' is not null
-          then format('inventory_item_id: no inventory item "%s"', a.value ->> 'inventory_item_id')
-        when a.value ->> 'sku' is not null then format('sku: no inventory item "%s"', a.value ->> 'sku')
-        else 'sku: is required'
+      a.prefix || case
+        when a.item is null then 'sku: is required'
+        else format('location_id: no location "%s"', a.value ->> 'location_id')
       end
       order by a.position
-    ) filter (where item.id is null or location.id is null))[1]
-  into items, problem
-  from unnest(given) with ordinality as a (value, position)
-  left join api.inventory_items item
-    on item.business_id = adjust_inventory.business_id
-    and case when a.value ->> 'inventory_item_id' is not null
-      then item.id = (a.value ->> 'inventory_item_id')::uuid
-      else item.sku = a.value ->> 'sku'
-    end
+    ) filter (where a.item is null or location.id is null))[1]
+  into problem
+  from unnest(given, prefixes, items) with ordinality as a (value, prefix, item, position)
   left join api.locations location
     on location.business_id = adjust_inventory.business_id and location.id = (a.value ->> 'location_id')::uuid;
   if problem is not null then
@@ -3430,7 +3423,7 @@ grant execute on function internal.find_one(regclass,uuid,jsonb,text,jsonb) to o
 CREATE OR REPLACE FUNCTION internal.find_one(table_name regclass, business_id uuid, object jsonb, prefix text DEFAULT ''::text, natural_keys jsonb DEFAULT '[]'::jsonb)
  RETURNS uuid
  LANGUAGE plpgsql
- STABLE
+ STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 declare
@@ -3883,23 +3876,23 @@ declare
   problem text;
 begin
   select
-    array_agg(item.id order by l.position),
+    array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
       l.prefix || case
-        when l.line ->> 'inventory_item_id' is not null
-          then format('inventory_item_id: no inventory item "%s"', l.line ->> 'inventory_item_id')
-        else format('sku: no inventory item "%s"', l.line ->> 'sku')
+        when l.item_id is not null then format('inventory_item_id: no inventory item "%s"', l.item_id)
+        else format('sku: no inventory item "%s"', l.sku)
       end
       order by l.position
-    ) filter (where item.id is null and coalesce(l.line ->> 'inventory_item_id', l.line ->> 'sku') is not null))[1]
+    ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  left join api.inventory_items item
-    on item.business_id = match_items.business_id
-    and case
-      when l.line ->> 'inventory_item_id' is not null then item.id = (l.line ->> 'inventory_item_id')::uuid
-      else item.sku = l.line ->> 'sku'
-    end;
+  from (
+    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
+  ) l
+  left join api.inventory_items by_id
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+  left join api.inventory_items by_sku
+    on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
     perform internal.refuse_input(problem);
   end if;
@@ -4555,6 +4548,10 @@ begin
     perform internal.refuse(409, format('Shipment %s is %s: its locations cannot change', old.shipment_number, old.status));
   end if;
 
+  if new.status <> 'unshipped' then
+    new.shipped_time := coalesce(new.shipped_time, old.shipped_time);
+    new.canceled_time := coalesce(new.canceled_time, old.canceled_time);
+  end if;
   if new.status = old.status then
     return new;
   elsif (old.status, new.status) not in (
@@ -4976,8 +4973,8 @@ begin
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from unnest($1) as given (object)
-        join %1$s before on before.id = (given.object ->> 'id')::uuid
+        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+        join %1$s before on before.id = given.id
         cross join lateral jsonb_populate_record(
           case when $3 then before else row(%4$s)::%1$s end,
           (

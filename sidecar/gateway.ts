@@ -3,12 +3,13 @@ import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
 import { BodyTooLarge, limitBody } from './body_limit.ts'
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts'
-import { clientHeaders, PREFIX, requestIdOf, upstreamHeaders } from './gateway_headers.ts'
+import { clientHeaders, isUtf8, PREFIX, requestIdOf, upstreamHeaders } from './gateway_headers.ts'
 import { refuse, refuseUnread } from './refusal.ts'
 
 export const LARGEST_BODY = 10_000_000
 
 const TOO_LARGE = `The request body is larger than ${LARGEST_BODY / 1_000_000} MB`
+const NOT_UTF8 = 'The address or a header of the request is not UTF-8'
 const AWAY = 'The service is not available at the moment, try again'
 
 // Below PostgREST's own 30 s, so that a request never goes out on a connection that is being closed.
@@ -113,6 +114,7 @@ export function makeGateway(options: { upstream: string; publicUrl: string }): G
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = requestIdOf(request)
     if (isPreflight(request)) answerPreflight(request, response)
+    else if (!isUtf8(request)) refuseUnread(request, response, requestId, 400, NOT_UTF8)
     else if (declaredLength(request) > LARGEST_BODY) refuseUnread(request, response, requestId, 413, TOO_LARGE)
     else pipe(request, response, requestId)
   }

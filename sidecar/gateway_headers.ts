@@ -15,9 +15,12 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
+/** Only one schema is served, so the profile headers of Supabase's clients decide nothing. */
 const setByGateway = new Set([
   'host',
   'origin',
+  'accept-profile',
+  'content-profile',
   'expect',
   'x-forwarded-for',
   'x-forwarded-host',
@@ -27,6 +30,19 @@ const setByGateway = new Set([
 
 const namedInConnection = (value: string | undefined): string[] =>
   value === undefined ? [] : value.split(',').map((name) => name.trim().toLowerCase())
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** PostgREST answers 500 to an address or header that it cannot decode. */
+export const isUtf8 = (request: IncomingMessage): boolean => {
+  try {
+    decodeURIComponent((request.url ?? '').replace(/%(?![\dA-Fa-f]{2})/g, '%25'))
+    for (const text of request.rawHeaders) if (/[^\0-\x7f]/.test(text)) utf8.decode(Buffer.from(text, 'latin1'))
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The client's own id if it is a plain one, else a new one. */
 export const requestIdOf = (request: IncomingMessage): string => {
