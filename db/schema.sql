@@ -430,6 +430,11 @@ grant select, insert, update, delete on api.fulfillment_line_items to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillment_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillment_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER line_fulfills_an_order_line BEFORE INSERT OR UPDATE OF fulfillment_id, order_line_item_id, inventory_item_id ON api.fulfillment_line_items FOR EACH ROW EXECUTE FUNCTION internal.line_fulfills_an_order_line();
+CREATE TRIGGER lines_move_inventory_on_delete AFTER DELETE ON api.fulfillment_line_items REFERENCING OLD TABLE AS old_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.lines_move_inventory();
+CREATE TRIGGER lines_move_inventory_on_insert AFTER INSERT ON api.fulfillment_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.lines_move_inventory();
+CREATE TRIGGER lines_move_inventory_on_update AFTER UPDATE ON api.fulfillment_line_items REFERENCING OLD TABLE AS old_lines NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.lines_move_inventory();
+CREATE TRIGGER new_fulfillments_are_sent AFTER INSERT ON api.fulfillment_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.new_fulfillments_are_sent();
 
 create table api.fulfillments (
   id uuid default uuidv7() not null,
@@ -477,6 +482,7 @@ comment on column api.fulfillments.additional_fields is 'Free-form fields, as a 
 comment on column api.fulfillments.creation_time is 'When the record was created.';
 comment on column api.fulfillments.update_time is 'When the record was last changed.';
 
+CREATE INDEX fulfillments_business_id_expr_idx ON api.fulfillments USING btree (business_id, ((additional_fields ->> 'warehouse_order_id'::text)));
 CREATE INDEX fulfillments_business_id_location_id_status_idx ON api.fulfillments USING btree (business_id, location_id, status);
 CREATE INDEX fulfillments_business_id_supplier_id_idx ON api.fulfillments USING btree (business_id, supplier_id);
 
@@ -492,8 +498,13 @@ create policy own_business on api.fulfillments for all to business
 grant select, insert, update, delete on api.fulfillments to business;
 grant select, insert, update, delete on api.fulfillments to operator;
 
+CREATE TRIGGER canceled_fulfillments_are_told AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.canceled_fulfillments_are_told();
+CREATE TRIGGER fulfillment_status_moves_forward BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.status <> new.status OR old.order_id <> new.order_id OR old.location_id IS DISTINCT FROM new.location_id) EXECUTE FUNCTION internal.fulfillment_status_moves_forward();
+CREATE TRIGGER fulfillments_move_inventory AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.fulfillments_move_inventory();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER new_fulfillments_are_sent AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.new_fulfillments_are_sent();
+CREATE TRIGGER shipped_fulfillment_is_not_deleted BEFORE DELETE ON api.fulfillments FOR EACH ROW WHEN (old.status = ANY (ARRAY['OPEN'::api.fulfillment_status, 'SUCCESS'::api.fulfillment_status])) EXECUTE FUNCTION internal.fulfillment_status_moves_forward();
 
 create table api.inventory_adjustments (
   id uuid default uuidv7() not null,
@@ -769,6 +780,8 @@ grant select, insert, update, delete on api.order_line_items to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER order_lines_are_counted_on_insert AFTER INSERT ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
+CREATE TRIGGER order_lines_are_counted_on_update AFTER UPDATE ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
 CREATE TRIGGER order_lines_commit_inventory_on_delete AFTER DELETE ON api.order_line_items REFERENCING OLD TABLE AS old_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
 CREATE TRIGGER order_lines_commit_inventory_on_insert AFTER INSERT ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
 CREATE TRIGGER order_lines_commit_inventory_on_update AFTER UPDATE ON api.order_line_items REFERENCING OLD TABLE AS old_lines NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
@@ -846,6 +859,7 @@ comment on column api.orders.update_time is 'When the record was last changed.';
 CREATE INDEX orders_business_id_address_from_id_idx ON api.orders USING btree (business_id, address_from_id);
 CREATE INDEX orders_business_id_address_to_id_idx ON api.orders USING btree (business_id, address_to_id);
 CREATE INDEX orders_business_id_billing_address_id_idx ON api.orders USING btree (business_id, billing_address_id);
+CREATE INDEX orders_business_id_channel_order_id_idx ON api.orders USING btree (business_id, channel_order_id);
 CREATE INDEX orders_business_id_creation_time_idx ON api.orders USING btree (business_id, creation_time DESC);
 CREATE INDEX orders_business_id_customer_id_idx ON api.orders USING btree (business_id, customer_id);
 CREATE INDEX orders_currency_code_idx ON api.orders USING btree (currency_code);
@@ -2190,6 +2204,98 @@ comment on function api.create_application_key(pg_catalog.text) is 'Issues an ap
 
 grant execute on function api.create_application_key(text) to operator;
 
+CREATE OR REPLACE FUNCTION api.create_fulfillment(fulfillment jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  "order" api.orders;
+  new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
+  lines jsonb[];
+  prefixes text[];
+  items uuid[];
+  problem text;
+begin
+  perform internal.check_input(
+    '{""}', array[fulfillment], 'api.fulfillments', '{"line_items": "array"}', '{order_id, location_id, line_items}'
+  );
+  if coalesce(fulfillment ->> 'status', 'NEW') <> 'NEW' then
+    perform internal.refuse_input('status: must be NEW');
+  end if;
+  lines := array(select value from jsonb_array_elements(fulfillment -> 'line_items'));
+  prefixes := array(select format('line_items[%s].', n - 1) from generate_series(1, cardinality(lines)) n);
+  perform internal.check_input(
+    prefixes, lines, 'api.fulfillment_line_items', '{"quantity": "positive integer"}', '{quantity}'
+  );
+
+  select o.* into "order"
+  from api.orders o
+  where o.id = (fulfillment ->> 'order_id')::uuid
+    and o.business_id = coalesce((fulfillment ->> 'business_id')::uuid, o.business_id);
+  if not found then
+    perform internal.refuse_input(format('order_id: no order "%s"', fulfillment ->> 'order_id'));
+  elsif not exists (
+    select from api.locations l where l.business_id = "order".business_id and l.id = (fulfillment ->> 'location_id')::uuid
+  ) then
+    perform internal.refuse_input(format('location_id: no location "%s"', fulfillment ->> 'location_id'));
+  elsif lines = '{}' then
+    perform internal.refuse_input('line_items: at least one line is required');
+  end if;
+
+  items := internal.match_items("order".business_id, prefixes, lines);
+  select
+    array_agg(coalesce(l.inventory_item_id, given.item) order by given.position),
+    (array_agg(
+      given.prefix || case
+        when given.line ->> 'order_line_item_id' is null and given.item is null then 'sku: is required'
+        when given.line ->> 'order_line_item_id' is null then format('sku: the order has no line of "%s"', given.line ->> 'sku')
+        else format('order_line_item_id: the order has no line "%s"', given.line ->> 'order_line_item_id')
+      end
+      order by given.position
+    ) filter (where l.id is null))[1]
+  into items, problem
+  from unnest(lines, prefixes, items) with ordinality as given (line, prefix, item, position)
+  left join lateral (
+    select l.id, l.inventory_item_id
+    from api.order_line_items l
+    where l.business_id = "order".business_id and l.order_id = "order".id
+      and case when given.line ->> 'order_line_item_id' is not null
+        then l.id = (given.line ->> 'order_line_item_id')::uuid
+        else l.inventory_item_id = given.item
+      end
+    limit 1
+  ) l on true;
+  if problem is not null then
+    perform internal.refuse_input(problem);
+  end if;
+
+  perform internal.upsert_rows(
+    'api.fulfillments',
+    array[fulfillment - 'line_items' || jsonb_build_object('id', new_id, 'business_id', "order".business_id)],
+    '{}', true
+  );
+  perform internal.upsert_rows(
+    'api.fulfillment_line_items',
+    array(
+      select line || jsonb_build_object(
+        'id', coalesce((line ->> 'id')::uuid, uuidv7()), 'business_id', "order".business_id, 'fulfillment_id', new_id,
+        'inventory_item_id', item
+      )
+      from unnest(lines, items) with ordinality as l (line, item, position)
+      order by position
+    ),
+    '{}', true
+  );
+  return (select document from internal.fulfillments_in_full(array[new_id]));
+end
+$function$;
+
+comment on function api.create_fulfillment(pg_catalog.jsonb) is 'Creates a NEW fulfillment with its lines, all or nothing: {order_id, location_id, additional_fields, line_items: [{order_line_item_id or sku, quantity}]}. It is sent to the warehouse when its location is mapped by an enabled send-orders step. Answers the fulfillment in full. 400 naming the field when the input is wrong, or when more than was ordered would be fulfilled.';
+
+grant execute on function api.create_fulfillment(jsonb) to business;
+grant execute on function api.create_fulfillment(jsonb) to operator;
+
 CREATE OR REPLACE FUNCTION api.revoke_api_key(id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -2682,6 +2788,17 @@ grant usage on schema internal to warehouse;
 
 -- internal types --------------------------------------------------------------------------------------
 
+create type internal.callback_line as (
+  line_id uuid,
+  quantity integer,
+  taken integer,
+  posted jsonb
+);
+
+comment on type internal.callback_line is 'A line of a fulfillment: its units, those that a message takes, and what the message says of it.';
+
+grant usage on type internal.callback_line to public;
+
 create type internal.key_role as enum ('operator', 'business', 'warehouse');
 
 grant usage on type internal.key_role to public;
@@ -2757,6 +2874,21 @@ CREATE INDEX application_keys_signing_secret_id_idx ON internal.application_keys
 
 grant select (id, name, creation_time, revoked_time) on internal.application_keys to operator;
 
+create table internal.callback_messages (
+  business_id uuid not null,
+  message_hash bytea not null,
+  creation_time timestamp with time zone default now() not null,
+  constraint callback_messages_pkey PRIMARY KEY (business_id, message_hash),
+  constraint callback_messages_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE
+);
+
+comment on table internal.callback_messages is 'Messages of warehouses that have been applied, by the SHA-256 of their key or content.';
+
+alter table internal.callback_messages enable row level security, force row level security;
+
+create policy every_business on internal.callback_messages for all to owner
+  using (true);
+
 create table internal.commitments (
   line_id uuid not null,
   business_id uuid not null,
@@ -2821,6 +2953,25 @@ create policy own_business on internal.inventory_levels for all to business
 grant select on internal.inventory_levels to business;
 grant select on internal.inventory_levels to operator;
 
+create table internal.order_line_progress (
+  order_line_item_id uuid not null,
+  business_id uuid not null,
+  ordered integer not null,
+  fulfilled integer default 0 not null,
+  constraint order_line_progress_pkey PRIMARY KEY (order_line_item_id),
+  constraint order_line_progress_business_id_order_line_item_id_fkey FOREIGN KEY (business_id, order_line_item_id) REFERENCES api.order_line_items(business_id, id) ON DELETE CASCADE,
+  constraint fulfilled_never_exceeds_ordered CHECK (fulfilled >= 0 AND fulfilled <= ordered)
+);
+
+comment on table internal.order_line_progress is 'Units ordered and being fulfilled per order line; a constraint keeps the second within the first.';
+
+CREATE INDEX order_line_progress_business_id_order_line_item_id_idx ON internal.order_line_progress USING btree (business_id, order_line_item_id);
+
+alter table internal.order_line_progress enable row level security, force row level security;
+
+create policy every_business on internal.order_line_progress for all to owner
+  using (true);
+
 create table internal.process_shipments_channels (
   business_id uuid not null,
   process_shipments_step_id uuid not null,
@@ -2839,6 +2990,45 @@ alter table internal.process_shipments_channels replica identity using index pro
 alter table internal.process_shipments_channels enable row level security, force row level security;
 
 create policy every_business on internal.process_shipments_channels for all to owner
+  using (true);
+
+create table internal.queued_callbacks (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  step_id uuid not null,
+  message jsonb not null,
+  idempotency_key text,
+  creation_time timestamp with time zone default now() not null,
+  constraint queued_callbacks_pkey PRIMARY KEY (id),
+  constraint queued_callbacks_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
+  constraint queued_callbacks_business_id_step_id_fkey FOREIGN KEY (business_id, step_id) REFERENCES api.process_shipments_steps(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.queued_callbacks is 'Messages of warehouses to steps that are not synchronous, until they are applied.';
+
+CREATE INDEX queued_callbacks_business_id_step_id_idx ON internal.queued_callbacks USING btree (business_id, step_id);
+
+alter table internal.queued_callbacks enable row level security, force row level security;
+
+create policy every_business on internal.queued_callbacks for all to owner
+  using (true);
+
+create table internal.send_order_claims (
+  fulfillment_id uuid not null,
+  business_id uuid not null,
+  token bigint default 1 not null,
+  lease_expires_time timestamp with time zone not null,
+  constraint send_order_claims_pkey PRIMARY KEY (business_id, fulfillment_id),
+  constraint send_order_claims_business_id_fulfillment_id_fkey FOREIGN KEY (business_id, fulfillment_id) REFERENCES api.fulfillments(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.send_order_claims is 'Fulfillments that a worker is sending to their warehouse, each with the token of its latest claim.';
+
+alter table internal.send_order_claims replica identity using index send_order_claims_pkey;
+
+alter table internal.send_order_claims enable row level security, force row level security;
+
+create policy every_business on internal.send_order_claims for all to owner
   using (true);
 
 create table internal.send_orders_secrets (
@@ -2949,6 +3139,23 @@ create policy every_business on internal.webhook_sequences for all to owner
   using (true);
 
 
+-- internal views --------------------------------------------------------------------------------------
+
+create view internal.sending_steps with (security_invoker=true) as
+ SELECT DISTINCT ON (w.business_id, w.location_id) w.business_id,
+    w.location_id,
+    s.id AS step_id,
+    s.payload_url,
+    s.auth_query_field,
+    w.entry
+   FROM internal.warehouse_locations w
+     JOIN api.send_orders_steps s ON s.business_id = w.business_id AND s.id = w.send_orders_step_id
+  WHERE s.is_enabled
+  ORDER BY w.business_id, w.location_id, s.id;
+
+comment on view internal.sending_steps is 'The enabled send-orders step of each mapped location, with the entry of its location map.';
+
+
 -- internal functions ----------------------------------------------------------------------------------
 
 CREATE OR REPLACE FUNCTION internal.act_as(role text, business_id uuid)
@@ -2962,6 +3169,219 @@ AS $function$
 $function$;
 
 comment on function internal.act_as(pg_catalog.text,pg_catalog.uuid) is 'Sets for this transaction whose rows policies show.';
+
+comment on function internal.add_job(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,timestamp with time zone) is 'Queues a job of the worker: task name, payload with ids only, optional key (one waiting job per key) and time.';
+
+CREATE OR REPLACE FUNCTION internal.add_job(task text, payload jsonb, job_key text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform graphile_worker.add_job(task, payload::json, job_key => add_job.job_key, run_at => add_job.run_at);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.address_payload(address api.addresses)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select jsonb_build_object(
+    'additionalFields', internal.name_value_list(address.additional_fields),
+    'address1', address.address_1, 'city', address.city, 'country', address.country, 'countryCode', address.country_code,
+    'firstName', address.first_name, 'lastName', address.last_name, 'name', address.name, 'phone', address.phone,
+    'postalCode', address.postal_code, 'province', address.province, 'provinceCode', address.province_code
+  )
+$function$;
+
+comment on function internal.address_payload(api.addresses) is 'An address as warehouses are told it.';
+
+comment on function internal.apply_callback(api.process_shipments_steps,pg_catalog.jsonb,pg_catalog.text) is 'Applies a message of a warehouse and returns updateResult, null when nothing changed. Refuses (400) all of it when a part does not fit.';
+
+CREATE OR REPLACE FUNCTION internal.apply_callback(step api.process_shipments_steps, message jsonb, idempotency_key text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  order_update constant jsonb := message -> 'orderUpdate';
+  partial_shipments constant boolean := coalesce((message #>> '{fulfillmentOptions,partialShipments}')::boolean, false);
+  changed_order uuid;
+  touched uuid[] := '{}';
+  mapped record;
+begin
+  perform set_config('lading.warehouse_knows', 'true', true);
+  if idempotency_key is not null
+    and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)) then
+    return null;
+  end if;
+
+  if order_update is null then
+    if idempotency_key is null and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, message)) then
+      return null;
+    end if;
+    changed_order := internal.apply_warehouse_refusal(step, message);
+  else
+    changed_order := internal.find_callback_order(step, order_update);
+    for mapped in
+      select p.posted, format('orderUpdate.fulfillments[%s].', p.position - 1) as path, w.location_id
+      from jsonb_array_elements(order_update -> 'fulfillments') with ordinality as p (posted, position)
+      join internal.warehouse_locations w
+        on w.business_id = step.business_id and w.process_shipments_step_id = step.id
+        and w.location_id = internal.find_location(step.business_id, p.posted ->> 'locationId')
+      order by p.position
+    loop
+      if idempotency_key is null
+        and internal.content_tells_messages_apart(mapped.posted, partial_shipments)
+        and not internal.is_new_message(
+          step.business_id, internal.message_content(changed_order, mapped.location_id, mapped.posted)
+        )
+      then
+        continue;
+      end if;
+      touched := touched || internal.apply_callback_fulfillment(
+        step, changed_order, mapped.location_id, mapped.posted, mapped.path, partial_shipments
+      );
+    end loop;
+  end if;
+
+  return internal.count_callback_results(step.business_id, changed_order, touched);
+end
+$function$;
+
+comment on function internal.apply_callback_fulfillment(api.process_shipments_steps,pg_catalog.uuid,pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text,boolean) is 'Applies one posted fulfillment to the one that it is about and returns the ids of the fulfillments touched. Refuses (400) what does not fit.';
+
+CREATE OR REPLACE FUNCTION internal.apply_callback_fulfillment(step api.process_shipments_steps, order_id uuid, location_id uuid, posted jsonb, path text, partial_shipments boolean)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  fulfillment api.fulfillments :=
+    internal.find_callback_fulfillment(step.business_id, order_id, location_id, posted, path);
+  status constant api.fulfillment_status := (posted ->> 'status')::api.fulfillment_status;
+  lines constant internal.callback_line[] := internal.match_callback_lines(fulfillment, posted -> 'lineItems', path);
+  left_out internal.callback_line[];
+  part_id uuid;
+begin
+  if status = 'NEW' or status <> 'PENDING' and status <> fulfillment.status and (fulfillment.status, status) not in (
+    ('NEW', 'OPEN'), ('NEW', 'SUCCESS'), ('NEW', 'CANCELED'), ('NEW', 'BACKORDER'),
+    ('PENDING', 'OPEN'), ('PENDING', 'SUCCESS'), ('PENDING', 'CANCELED'), ('PENDING', 'BACKORDER'),
+    ('BACKORDER', 'CANCELED'), ('OPEN', 'SUCCESS')
+  ) then
+    perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
+  end if;
+
+  perform internal.merge_callback_line_fields(lines);
+
+  if fulfillment.status not in ('NEW', 'PENDING') or status = 'PENDING' then
+    perform internal.merge_callback_fields(
+      fulfillment.id, step.id, posted, case when status = 'PENDING' then fulfillment.status else status end
+    );
+  else
+    left_out := array(
+      select (l.line_id, l.quantity, l.quantity - l.taken, l.posted)::internal.callback_line
+      from unnest(lines) l
+      where l.taken < l.quantity
+    );
+    if status in ('OPEN', 'SUCCESS') and not exists (select from unnest(lines) l where l.taken > 0) then
+      perform internal.refuse(400, path || 'lineItems: nothing ships');
+    end if;
+
+    if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
+      perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
+      part_id := internal.split_fulfillment(fulfillment.id, lines, status);
+    else
+      if left_out <> '{}' and status in ('OPEN', 'SUCCESS') then
+        part_id := internal.split_fulfillment(fulfillment.id, left_out, 'BACKORDER');
+      end if;
+      perform internal.merge_callback_fields(fulfillment.id, step.id, posted, status);
+      if part_id is not null and step.zeroes_short_inventory then
+        perform internal.zero_short_inventory(step, location_id, fulfillment.id, array(
+          select distinct l.inventory_item_id
+          from api.fulfillment_line_items l
+          where l.business_id = step.business_id and l.fulfillment_id = part_id
+        ));
+      end if;
+    end if;
+
+    if status = 'CANCELED' then
+      insert into api.order_activities (business_id, order_id, fulfillment_id, title, operation, result)
+      values (step.business_id, order_id, coalesce(part_id, fulfillment.id), 'Fulfillment Canceled', 'callback', 'SUCCESS');
+    end if;
+  end if;
+  return array_remove(array[fulfillment.id, part_id], null);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.apply_queued_callback(queued_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  queued internal.queued_callbacks;
+  step api.process_shipments_steps;
+begin
+  delete from internal.queued_callbacks q where q.id = queued_id returning * into queued;
+  if not found then
+    return null;
+  end if;
+  select s.* into step from api.process_shipments_steps s where s.id = queued.step_id;
+  return internal.apply_callback(step, queued.message, queued.idempotency_key);
+end
+$function$;
+
+comment on function internal.apply_queued_callback(pg_catalog.uuid) is 'Applies a queued message of a warehouse and removes it from the queue, in one transaction. Null when it is not there any more.';
+
+comment on function internal.apply_warehouse_refusal(api.process_shipments_steps,pg_catalog.jsonb) is 'Applies that a warehouse refuses or cancels an order, and returns the order. Refuses (400) an unknown or ambiguous warehouseOrderId.';
+
+CREATE OR REPLACE FUNCTION internal.apply_warehouse_refusal(step api.process_shipments_steps, message jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  orders uuid[];
+  fulfillments uuid[];
+  rejected constant boolean := message ->> 'rejectionReason' is not null;
+begin
+  select array_agg(distinct f.order_id), array_agg(f.id)
+  into orders, fulfillments
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.warehouse_locations w
+    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
+  where f.business_id = step.business_id
+    and f.additional_fields ->> 'warehouse_order_id' = message ->> 'warehouseOrderId'
+    and f.status in ('NEW', 'PENDING')
+    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids));
+  if fulfillments is null then
+    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
+  elsif cardinality(orders) > 1 then
+    perform internal.refuse(400, format('warehouseOrderId: fulfillments of several orders have "%s"', message ->> 'warehouseOrderId'));
+  end if;
+
+  perform from api.orders o where o.id = orders[1] for no key update;
+  if rejected then
+    delete from api.fulfillments f where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
+  else
+    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+  end if;
+  insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
+  select step.business_id, orders[1], id,
+    case when rejected then '3PL Rejection' else 'Fulfillment Canceled' end,
+    coalesce(message ->> 'rejectionReason', message ->> 'cancellationReason'),
+    'callback',
+    case when rejected then 'ERROR' else 'SUCCESS' end::api.activity_result
+  from unnest(fulfillments) id;
+  return orders[1];
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION internal.auth_query_value_is_write_only()
  RETURNS trigger
@@ -3051,6 +3471,48 @@ grant execute on function internal.caller_role() to anon;
 grant execute on function internal.caller_role() to business;
 grant execute on function internal.caller_role() to operator;
 grant execute on function internal.caller_role() to warehouse;
+
+CREATE OR REPLACE FUNCTION internal.canceled_fulfillments_are_told()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if coalesce(current_setting('lading.warehouse_knows', true), '') <> 'true' then
+    perform internal.add_job('cancel_order', jsonb_build_object('fulfillment_id', after.id))
+    from new_fulfillments after
+    join old_fulfillments before using (id)
+    join internal.sending_steps step on step.business_id = after.business_id and step.location_id = after.location_id
+    where before.status = 'PENDING' and after.status = 'CANCELED' and step.entry ->> 'cancelEndpoint' is not null;
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.canceled_fulfillments_are_told() is 'Queues that a warehouse is told of the fulfillments that were canceled here.';
+
+CREATE OR REPLACE FUNCTION internal.cancellation_request(fulfillment_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select jsonb_build_object(
+    'url', step.entry ->> 'cancelEndpoint',
+    'payload', jsonb_build_object(
+      'warehouseOrderId', coalesce(f.additional_fields ->> 'warehouse_order_id', f.id::text),
+      'fulfillmentId', f.id,
+      'reason', coalesce(o.canceled_reason, 'Fulfillment canceled')
+    )
+  )
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  where f.id = cancellation_request.fulfillment_id and f.status = 'CANCELED' and step.entry ->> 'cancelEndpoint' is not null
+$function$;
+
+comment on function internal.cancellation_request(pg_catalog.uuid) is 'The request that tells a warehouse of a canceled fulfillment, {url, payload}; null when there is nothing to tell.';
 
 CREATE OR REPLACE FUNCTION internal.channel_ids_must_name_channels()
  RETURNS trigger
@@ -3220,6 +3682,121 @@ grant execute on function internal.check_request() to business;
 grant execute on function internal.check_request() to operator;
 grant execute on function internal.check_request() to warehouse;
 
+CREATE OR REPLACE FUNCTION internal.claim_fulfillment(fulfillment_id uuid, lease interval DEFAULT 'PT1M'::interval)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  fulfillment api.fulfillments;
+  step internal.sending_steps;
+  claimed internal.send_order_claims;
+begin
+  select f.* into fulfillment
+  from api.fulfillments f
+  where f.id = claim_fulfillment.fulfillment_id and f.status = 'NEW'
+  for no key update;
+  select s.* into step
+  from internal.sending_steps s
+  where s.business_id = fulfillment.business_id and s.location_id = fulfillment.location_id;
+  if step.step_id is null or not exists (
+    select from api.fulfillment_line_items l where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
+  ) then
+    return null;
+  end if;
+
+  insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
+  values (fulfillment.id, fulfillment.business_id, now() + lease)
+  on conflict on constraint send_order_claims_pkey do update set
+    token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
+  where claim.lease_expires_time < now()
+  returning * into claimed;
+  if claimed.token is null then
+    return null;
+  end if;
+
+  update api.fulfillments f
+  set additional_fields = coalesce(f.additional_fields, '{}') || jsonb_build_object('warehouse_order_id', f.id)
+  where f.id = fulfillment.id and f.additional_fields ->> 'warehouse_order_id' is null;
+
+  return jsonb_build_object(
+    'token', claimed.token,
+    'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
+    'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
+    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then (
+      select s.auth_query_value from internal.send_orders_secrets s
+      where s.business_id = step.business_id and s.send_orders_step_id = step.step_id
+    ) end,
+    'payload', internal.send_order_payload(fulfillment.id)
+  );
+end
+$function$;
+
+comment on function internal.claim_fulfillment(pg_catalog.uuid,interval) is 'Claims a NEW fulfillment for sending and returns the request to make; null when there is nothing to send.';
+
+CREATE OR REPLACE FUNCTION internal.commit_fulfillment_lines(lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  order_lines uuid[];
+  wanted internal.commitments[];
+begin
+  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
+  perform from api.orders o
+  where o.id in (
+    select f.order_id
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and f.supplier_id is not null
+  )
+  order by o.id
+  for no key update;
+
+  with line as (
+    select l.id, l.business_id, l.fulfillment_id, l.inventory_item_id, l.order_line_item_id, l.quantity,
+      f.location_id, f.supplier_id,
+      f.status in ('NEW', 'PENDING') as is_pending, f.status in ('OPEN', 'SUCCESS') as is_shipped
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    where l.id = any (lines) and f.location_id is not null
+  ),
+  ships_virtually as (
+    select held.line_id, least(held.committed, sum(line.quantity)) as quantity
+    from line
+    join api.process_shipments_steps step on step.business_id = line.business_id and step.id = line.supplier_id
+    join internal.commitments held on held.line_id = line.order_line_item_id and held.location_id = step.virtual_location_id
+    left join internal.commitments own on own.line_id = line.id
+    where line.is_shipped and coalesce(own.shipped, 0) = 0
+    group by held.line_id, held.committed
+  ),
+  next as (
+    select
+      id as line_id, business_id, location_id, inventory_item_id,
+      case when is_pending then quantity else 0 end as committed, case when is_shipped then quantity else 0 end as shipped,
+      'fulfillment' as cause_type, fulfillment_id as cause_id
+    from line
+    union all
+    select held.line_id, held.business_id, held.location_id, held.inventory_item_id,
+      held.committed - s.quantity, held.shipped + s.quantity, held.cause_type, held.cause_id
+    from ships_virtually s
+    join internal.commitments held using (line_id)
+    where s.quantity > 0
+  )
+  select
+    array_agg(next.line_id) filter (where cause_type = 'order_line_item'),
+    array_agg((line_id, business_id, location_id, inventory_item_id, committed, shipped, cause_type, cause_id)::internal.commitments)
+  into order_lines, wanted
+  from next;
+
+  perform internal.keep_commitments(lines || order_lines, wanted);
+end
+$function$;
+
+comment on function internal.commit_fulfillment_lines(pg_catalog.uuid[]) is 'Brings what fulfillment lines hold committed and have shipped in line with the state of their fulfillments.';
+
 CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3352,6 +3929,98 @@ $function$;
 
 comment on function internal.completing_a_receipt_moves_inventory() is 'Books in the ledger what a completed receipt received.';
 
+comment on function internal.content_tells_messages_apart(pg_catalog.jsonb,boolean) is 'Whether a posted fulfillment with the content of an earlier one is a repetition of it.';
+
+CREATE OR REPLACE FUNCTION internal.content_tells_messages_apart(posted jsonb, partial_shipments boolean)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select not partial_shipments
+    or coalesce(posted ->> 'id', posted ->> 'trackingNumber', posted ->> 'shippedAt') is not null
+$function$;
+
+comment on function internal.count_callback_results(pg_catalog.uuid,pg_catalog.uuid,pg_catalog.uuid[]) is 'updateResult: what this transaction has written for an order; null for nothing.';
+
+CREATE OR REPLACE FUNCTION internal.count_callback_results(business_id uuid, order_id uuid, fulfillments uuid[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  adjustments bigint;
+  sets bigint;
+  activities bigint;
+  orders bigint;
+begin
+  select count(*) filter (where e.operation = 'ADJUST'), count(*) filter (where e.operation = 'SET')
+  into adjustments, sets
+  from api.inventory_adjustments e
+  where e.business_id = count_callback_results.business_id and e.creation_time = now()
+    and e.cause_id in (
+      select unnest(fulfillments)
+      union
+      select a.fulfillment_id from api.order_activities a
+      where a.business_id = count_callback_results.business_id and a.order_id = count_callback_results.order_id
+        and a.creation_time = now()
+      union
+      select l.id from api.order_line_items l
+      where l.business_id = count_callback_results.business_id and l.order_id = count_callback_results.order_id
+    );
+  select count(*) into activities
+  from api.order_activities a
+  where a.business_id = count_callback_results.business_id and a.order_id = count_callback_results.order_id
+    and a.creation_time = now();
+  select (activities > 0 or exists (
+    select from api.fulfillments f
+    where f.business_id = count_callback_results.business_id and f.order_id = count_callback_results.order_id
+      and now() in (f.creation_time, f.update_time)
+  ) or exists (
+    select from api.fulfillments f
+    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+    where f.business_id = count_callback_results.business_id and f.order_id = count_callback_results.order_id
+      and now() in (l.creation_time, l.update_time)
+  ))::integer into orders;
+
+  if adjustments + sets + activities + orders = 0 then
+    return null;
+  end if;
+  return jsonb_build_object(
+    'inventoryAdjustmentCount', adjustments, 'inventorySetCount', sets,
+    'orderActivityCount', activities, 'orderUpdateCount', orders
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.count_fulfilled(order_lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform from internal.order_line_progress where order_line_item_id = any (order_lines)
+  order by order_line_item_id for update;
+
+  update internal.order_line_progress progress set fulfilled = counted.fulfilled
+  from (
+    select p.order_line_item_id,
+      coalesce(sum(l.quantity) filter (where f.status not in ('CANCELED', 'BACKORDER')), 0) as fulfilled
+    from internal.order_line_progress p
+    left join api.fulfillment_line_items l
+      on l.business_id = p.business_id and l.order_line_item_id = p.order_line_item_id
+    left join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    where p.order_line_item_id = any (order_lines)
+    group by 1
+  ) counted
+  where progress.order_line_item_id = counted.order_line_item_id and progress.fulfilled <> counted.fulfilled;
+end
+$function$;
+
+comment on function internal.count_fulfilled(pg_catalog.uuid[]) is 'Counts anew what is being fulfilled of order lines; the constraint refuses more than was ordered.';
+
 CREATE OR REPLACE FUNCTION internal.default_producer_is_this_installation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3391,6 +4060,137 @@ end
 $function$;
 
 comment on function internal.every_configuration_has_a_secret() is 'Makes the secrets of the webhook configurations that a statement created.';
+
+comment on function internal.find_callback_fulfillment(pg_catalog.uuid,pg_catalog.uuid,pg_catalog.uuid,pg_catalog.jsonb,pg_catalog.text) is 'Finds and locks the fulfillment of an order that a posted one is about. Refuses (400) none and several.';
+
+CREATE OR REPLACE FUNCTION internal.find_callback_fulfillment(business_id uuid, order_id uuid, location_id uuid, posted jsonb, path text)
+ RETURNS api.fulfillments
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  warehouse_order_id text := internal.named_values(posted -> 'additionalFields') ->> 'warehouse_order_id';
+  candidates uuid[];
+  fulfillment api.fulfillments;
+begin
+  with candidate as (
+    select f.id,
+      rank() over (order by
+        f.id::text = lower(posted ->> 'id') desc nulls last,
+        f.status in ('NEW', 'PENDING') desc,
+        f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id desc nulls last
+      ) as rank
+    from api.fulfillments f
+    where f.business_id = find_callback_fulfillment.business_id
+      and f.order_id = find_callback_fulfillment.order_id
+      and f.location_id = find_callback_fulfillment.location_id
+      and (f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS') or f.id::text = lower(posted ->> 'id'))
+  )
+  select array_agg(id) into candidates from candidate where rank = 1;
+
+  if cardinality(candidates) > 1 then
+    candidates := array(
+      select candidate.id
+      from unnest(candidates) as candidate (id)
+      where not exists (
+        select from (
+          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+          from jsonb_array_elements(posted -> 'lineItems') line
+          group by 1
+        ) wanted
+        where wanted.quantity > (
+          select coalesce(sum(l.quantity), 0)
+          from api.fulfillment_line_items l
+          where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidate.id
+            and wanted.name in (l.sku, l.id::text, l.order_line_item_id::text)
+        )
+      )
+    );
+  end if;
+  if candidates is null or candidates = '{}' then
+    perform internal.refuse(400, format('%slocationId: the order has no fulfillment at location "%s" to which this applies', path, posted ->> 'locationId'));
+  elsif cardinality(candidates) > 1 then
+    perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
+  end if;
+
+  select f.* into fulfillment from api.fulfillments f where f.id = candidates[1] for no key update;
+  return fulfillment;
+end
+$function$;
+
+comment on function internal.find_callback_order(api.process_shipments_steps,pg_catalog.jsonb) is 'Finds and locks the one order of a step''s channels that all identifiers of a callback agree on. Refuses (400) none and several.';
+
+CREATE OR REPLACE FUNCTION internal.find_callback_order(step api.process_shipments_steps, order_update jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  warehouse_order_ids text[] := array(
+    select distinct field ->> 'value'
+    from jsonb_array_elements(order_update -> 'fulfillments') fulfillment
+    cross join lateral jsonb_array_elements(
+      case when jsonb_typeof(fulfillment -> 'additionalFields') = 'array' then fulfillment -> 'additionalFields' else '[]' end
+    ) field
+    where field ->> 'name' = 'warehouse_order_id'
+  );
+  given text;
+  found_orders uuid[];
+begin
+  with candidate as (
+    select o.id from api.orders o
+    where o.business_id = step.business_id
+      and o.id = case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end
+    union
+    select o.id from api.orders o
+    where o.business_id = step.business_id and o.channel_order_id = order_update ->> 'channelOrderId'
+    union
+    select o.id from api.orders o
+    where o.business_id = step.business_id and o.purchase_order_number = order_update ->> 'purchaseOrderNumber'
+    union
+    select f.order_id from api.fulfillments f
+    where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+  ),
+  of_channels as (
+    select o.*, array(
+      select distinct f.additional_fields ->> 'warehouse_order_id'
+      from api.fulfillments f
+      where f.business_id = step.business_id and f.order_id = o.id
+        and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+    ) as known_warehouse_order_ids
+    from candidate
+    join api.orders o using (id)
+    where step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids)
+  )
+  select array_agg(o.id)
+  into found_orders
+  from of_channels o
+  where (order_update ->> 'id' is null or o.id::text = lower(order_update ->> 'id'))
+    and (order_update ->> 'channelOrderId' is null or o.channel_order_id = order_update ->> 'channelOrderId')
+    and (order_update ->> 'purchaseOrderNumber' is null or o.purchase_order_number = order_update ->> 'purchaseOrderNumber')
+    and not exists (
+      select from of_channels other
+      where other.id <> o.id and not other.known_warehouse_order_ids <@ o.known_warehouse_order_ids
+    );
+
+  if cardinality(found_orders) = 1 then
+    perform from api.orders o where o.id = found_orders[1] for no key update;
+    return found_orders[1];
+  end if;
+  given := concat_ws(
+    ', ',
+    'id "' || (order_update ->> 'id') || '"',
+    'channelOrderId "' || (order_update ->> 'channelOrderId') || '"',
+    'purchaseOrderNumber "' || (order_update ->> 'purchaseOrderNumber') || '"',
+    'warehouse_order_id ' || nullif((select string_agg(format('"%s"', id), ', ') from unnest(warehouse_order_ids) id), '')
+  );
+  perform internal.refuse(400, case
+    when given = '' then 'orderUpdate: id, channelOrderId, purchaseOrderNumber or the warehouse_order_id of a fulfillment is required'
+    when found_orders is null then 'orderUpdate: no order has ' || given
+    else 'orderUpdate: several orders have ' || given
+  end);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION internal.find_location(business_id uuid, written text)
  RETURNS uuid
@@ -3490,6 +4290,102 @@ comment on function internal.find_order(pg_catalog.uuid,pg_catalog.text,pg_catal
 grant execute on function internal.find_order(uuid,text,text) to business;
 grant execute on function internal.find_order(uuid,text,text) to operator;
 
+CREATE OR REPLACE FUNCTION internal.fulfillment_status_moves_forward()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform internal.refuse(409, format('Fulfillment %s is %s: it cannot be deleted', old.id, old.status));
+  elsif new.order_id <> old.order_id then
+    perform internal.refuse(409, format('Fulfillment %s: its order cannot change', old.id));
+  elsif new.location_id is distinct from old.location_id and old.status not in ('NEW', 'PENDING', 'BACKORDER') then
+    perform internal.refuse(409, format('Fulfillment %s is %s: its location cannot change', old.id, old.status));
+  elsif new.status <> old.status and (old.status, new.status) not in (
+    ('NEW', 'PENDING'), ('NEW', 'OPEN'), ('NEW', 'SUCCESS'), ('NEW', 'CANCELED'), ('NEW', 'BACKORDER'),
+    ('PENDING', 'OPEN'), ('PENDING', 'SUCCESS'), ('PENDING', 'CANCELED'), ('PENDING', 'BACKORDER'),
+    ('BACKORDER', 'NEW'), ('BACKORDER', 'CANCELED'),
+    ('OPEN', 'SUCCESS')
+  ) then
+    perform internal.refuse(409, format('Fulfillment %s is %s: it cannot become %s', old.id, old.status, new.status));
+  end if;
+
+  if new.status in ('OPEN', 'SUCCESS') and old.status not in ('OPEN', 'SUCCESS') then
+    new.shipped_at := coalesce(new.shipped_at, now());
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.fulfillment_status_moves_forward() is 'Refuses (409) fulfillment states that go back, a new order, a new location once shipped, and to delete what has shipped.';
+
+CREATE OR REPLACE FUNCTION internal.fulfillments_in_full(fulfillments uuid[])
+ RETURNS TABLE(id uuid, document jsonb)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select f.id, to_jsonb(f) || jsonb_build_object('line_items', (
+    select coalesce(jsonb_agg(to_jsonb(l) order by l.id), '[]')
+    from api.fulfillment_line_items l
+    where l.business_id = f.business_id and l.fulfillment_id = f.id
+  ))
+  from api.fulfillments f
+  where f.id = any (fulfillments)
+$function$;
+
+comment on function internal.fulfillments_in_full(pg_catalog.uuid[]) is 'Fulfillments as JSON objects with their lines.';
+
+grant execute on function internal.fulfillments_in_full(uuid[]) to business;
+grant execute on function internal.fulfillments_in_full(uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.fulfillments_move_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  moved uuid[];
+  recounted uuid[];
+  lines uuid[];
+begin
+  select
+    array_agg(after.id),
+    array_agg(after.id) filter (where
+      (before.status in ('CANCELED', 'BACKORDER')) <> (after.status in ('CANCELED', 'BACKORDER')))
+  into moved, recounted
+  from old_fulfillments before
+  join new_fulfillments after using (id)
+  where (before.status, before.location_id) is distinct from (after.status, after.location_id);
+  if moved is null then
+    return null;
+  end if;
+
+  if recounted is not null then
+    perform internal.count_fulfilled(array(
+      select distinct l.order_line_item_id
+      from new_fulfillments f
+      join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+      where f.id = any (recounted) and l.order_line_item_id is not null
+    ));
+  end if;
+  lines := array(
+    select l.id
+    from new_fulfillments f
+    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+    where f.id = any (moved)
+  );
+  if lines <> '{}' then
+    perform internal.commit_fulfillment_lines(lines);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.fulfillments_move_inventory() is 'Commits, ships or releases the units of fulfillments whose state or location changes.';
+
 comment on function internal.identify_caller(pg_catalog.text,pg_catalog.text) is 'The role, business and key of a request, from its headers apikey and Authorization. Refuses (401) what is missing, unknown or revoked.';
 
 grant execute on function internal.identify_caller(text,text) to authenticator;
@@ -3549,6 +4445,22 @@ comment on function internal.is_http_address(pg_catalog.text) is 'Whether a text
 
 grant execute on function internal.is_http_address(text) to business;
 grant execute on function internal.is_http_address(text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.is_new_message(business_id uuid, message jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  with written as (
+    insert into internal.callback_messages (business_id, message_hash)
+    values (is_new_message.business_id, sha256(convert_to(message::text, 'UTF8')))
+    on conflict do nothing
+    returning true
+  )
+  select exists (select from written)
+$function$;
+
+comment on function internal.is_new_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse; false when it was recorded before. Waits for another transaction that records it now.';
 
 CREATE OR REPLACE FUNCTION internal.issue_application_key(name text, OUT id uuid, OUT key text)
  RETURNS record
@@ -3750,6 +4662,85 @@ $function$;
 
 comment on function internal.ledger_is_append_only() is 'Refuses (409) UPDATE, DELETE and TRUNCATE of the inventory ledger.';
 
+CREATE OR REPLACE FUNCTION internal.line_fulfills_an_order_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  order_line record;
+begin
+  select l.id, item.sku, item.title, l.price, l.grams into order_line
+  from api.fulfillments f
+  join api.order_line_items l on l.business_id = f.business_id and l.order_id = f.order_id
+  join api.inventory_items item on item.business_id = l.business_id and item.id = l.inventory_item_id
+  left join internal.order_line_progress progress on progress.order_line_item_id = l.id
+  where f.business_id = new.business_id and f.id = new.fulfillment_id and l.inventory_item_id = new.inventory_item_id
+    and (new.order_line_item_id is null or l.id = new.order_line_item_id)
+  order by progress.ordered - progress.fulfilled desc nulls last, l.id
+  limit 1;
+  if not found then
+    -- where the fulfillment or the item is another business's, the foreign keys say so
+    if exists (select from api.fulfillments f where f.business_id = new.business_id and f.id = new.fulfillment_id) then
+      perform internal.refuse(409, 'order_line_item_id: the order of the fulfillment has no such line of this item');
+    end if;
+    return new;
+  end if;
+
+  new.order_line_item_id := order_line.id;
+  new.sku := coalesce(new.sku, order_line.sku);
+  new.title := coalesce(new.title, order_line.title);
+  new.price := coalesce(new.price, order_line.price);
+  new.grams := coalesce(new.grams, order_line.grams);
+  return new;
+end
+$function$;
+
+comment on function internal.line_fulfills_an_order_line() is 'Ties a fulfillment line to the line of its order; refuses (409) an item that the order does not have.';
+
+CREATE OR REPLACE FUNCTION internal.lines_move_inventory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  lines uuid[];
+  order_lines uuid[];
+begin
+  if tg_op = 'INSERT' then
+    perform internal.refuse_lines_of_shipped_fulfillments(array(select distinct fulfillment_id from new_lines));
+    lines := array(select id from new_lines);
+    order_lines := array(select distinct order_line_item_id from new_lines where order_line_item_id is not null);
+  elsif tg_op = 'DELETE' then
+    perform internal.refuse_lines_of_shipped_fulfillments(array(select distinct fulfillment_id from old_lines));
+    lines := array(select id from old_lines);
+    order_lines := array(select distinct order_line_item_id from old_lines where order_line_item_id is not null);
+  else
+    select array_agg(after.id),
+      array_agg(after.order_line_item_id) || array_agg(before.order_line_item_id)
+    into lines, order_lines
+    from old_lines before
+    join new_lines after using (id)
+    where (before.fulfillment_id, before.order_line_item_id, before.inventory_item_id, before.quantity)
+      is distinct from (after.fulfillment_id, after.order_line_item_id, after.inventory_item_id, after.quantity);
+    if lines is null then
+      return null;
+    end if;
+    perform internal.refuse_lines_of_shipped_fulfillments(array(
+      select fulfillment_id from old_lines where id = any (lines)
+      union select fulfillment_id from new_lines where id = any (lines)
+    ));
+  end if;
+  perform internal.count_fulfilled(order_lines);
+  perform internal.commit_fulfillment_lines(lines);
+  return null;
+end
+$function$;
+
+comment on function internal.lines_move_inventory() is 'Counts, commits, ships or releases the units of fulfillment lines that are added, changed or removed; refuses (409) those of shipped fulfillments.';
+
 CREATE OR REPLACE FUNCTION internal.location_map_must_name_locations()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3788,6 +4779,78 @@ AS $function$
 $function$;
 
 comment on function internal.lock_levels(internal.ledger_entry[]) is 'Locks the current quantities that ledger entries will change.';
+
+comment on function internal.match_callback_lines(api.fulfillments,pg_catalog.jsonb,pg_catalog.text) is 'The lines of a fulfillment with the units that a message takes of each. Refuses (400) unknown lines and more than is pending.';
+
+CREATE OR REPLACE FUNCTION internal.match_callback_lines(fulfillment api.fulfillments, posted_lines jsonb, path text)
+ RETURNS internal.callback_line[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  lines internal.callback_line[];
+  problem text;
+begin
+  with line as (
+    select l.id, l.sku, l.order_line_item_id, l.quantity
+    from api.fulfillment_line_items l
+    where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
+  ),
+  given as (
+    select p.position, p.posted, (p.posted ->> 'quantity')::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
+    from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
+    left join lateral (
+      select line.id from line
+      where p.posted ->> 'id' in (line.id::text, line.order_line_item_id::text)
+      order by line.id
+      limit 1
+    ) named on true
+  ),
+  room as (
+    select line.*, named.quantity as named, greatest(0, line.quantity - coalesce(named.quantity, 0)) as room
+    from line
+    left join (select line_id, sum(quantity) as quantity from given group by 1) named on named.line_id = line.id
+  ),
+  taken as (
+    select room.*,
+      coalesce(named, 0) + greatest(0, least(room, coalesce(of_sku.quantity, 0) - (sum(room) over earlier - room))) as taken,
+      sum(room) over (partition by room.sku) as room_of_sku, of_sku.quantity as wanted_of_sku
+    from room
+    left join (select sku, sum(quantity) as quantity from given where line_id is null group by 1) of_sku using (sku)
+    window earlier as (partition by room.sku order by room.id)
+  )
+  select
+    (
+      select array_agg((
+        t.id, t.quantity, t.taken,
+        (
+          select g.posted from given g
+          where g.line_id = t.id or g.line_id is null and g.sku = t.sku order by g.position limit 1
+        )
+      )::internal.callback_line)
+      from taken t
+    ),
+    (
+      select format('%slineItems[%s].', path, g.position - 1) || case
+        when g.line_id is null and t.id is null and g.sku is not null
+          then format('sku: the fulfillment has no "%s"', g.sku)
+        when g.line_id is null and t.id is null then format('id: the fulfillment has no line "%s"', g.posted ->> 'id')
+        else format('quantity: more than is pending of "%s"', t.sku)
+      end
+      from given g
+      left join taken t on t.id = g.line_id or g.line_id is null and t.sku = g.sku
+      where t.id is null or t.named > t.quantity or t.wanted_of_sku > t.room_of_sku and g.line_id is null
+      order by g.position
+      limit 1
+    )
+  into lines, problem;
+  if problem is not null then
+    perform internal.refuse(400, problem);
+  end if;
+  return lines;
+end
+$function$;
 
 comment on function internal.match_existing(pg_catalog.regclass,pg_catalog.uuid,pg_catalog.name,pg_catalog.uuid[],pg_catalog.text[],pg_catalog.jsonb[]) is 'The ids of the stored rows that given objects name by id or external_ids within their parents; null for new ones. Refuses (409) what is ambiguous.';
 
@@ -3905,6 +4968,139 @@ comment on function internal.match_items(pg_catalog.uuid,pg_catalog.text[],pg_ca
 grant execute on function internal.match_items(uuid,text[],jsonb[]) to business;
 grant execute on function internal.match_items(uuid,text[],jsonb[]) to operator;
 
+comment on function internal.merge_callback_fields(pg_catalog.uuid,pg_catalog.uuid,pg_catalog.jsonb,api.fulfillment_status) is 'Merges what a message says of a fulfillment into it, and moves it to its next state.';
+
+CREATE OR REPLACE FUNCTION internal.merge_callback_fields(fulfillment_id uuid, step_id uuid, posted jsonb, new_status api.fulfillment_status)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  extra jsonb := posted - array[
+    'id', 'supplierId', 'purchaseOrderNumber', 'locationId', 'shippingCompany', 'shippingMethod', 'trackingNumber',
+    'trackingUrls', 'shippedAt', 'status', 'additionalFields', 'lineItems', 'businessId', 'orderId'
+  ] || internal.named_values(posted -> 'additionalFields');
+begin
+  update api.fulfillments f set
+    supplier_id = next.supplier_id, purchase_order_number = next.purchase_order_number,
+    shipping_company = next.shipping_company, shipping_method = next.shipping_method,
+    tracking_number = next.tracking_number, tracking_urls = next.tracking_urls, shipped_at = next.shipped_at,
+    additional_fields = next.additional_fields, status = next.status
+  from (
+    select
+      stored.id,
+      step_id as supplier_id,
+      coalesce(posted ->> 'purchaseOrderNumber', stored.purchase_order_number) as purchase_order_number,
+      coalesce(posted ->> 'shippingCompany', stored.shipping_company) as shipping_company,
+      coalesce(posted ->> 'shippingMethod', stored.shipping_method) as shipping_method,
+      coalesce(posted ->> 'trackingNumber', stored.tracking_number) as tracking_number,
+      case when jsonb_typeof(posted -> 'trackingUrls') = 'array' then stored.tracking_urls || array(
+        select url from jsonb_array_elements_text(posted -> 'trackingUrls') with ordinality as u (url, position)
+        where url <> all (coalesce(stored.tracking_urls, '{}'))
+        group by url
+        order by min(position)
+      ) else stored.tracking_urls end as tracking_urls,
+      case when new_status in ('OPEN', 'SUCCESS')
+        then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at, now())
+        else coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at) end as shipped_at,
+      case when extra = '{}' then stored.additional_fields
+        else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields,
+      new_status as status
+    from api.fulfillments stored
+    where stored.id = fulfillment_id
+  ) next
+  where f.id = next.id
+    and (f.supplier_id, f.purchase_order_number, f.shipping_company, f.shipping_method, f.tracking_number, f.tracking_urls,
+      f.shipped_at, f.additional_fields, f.status)
+    is distinct from (next.supplier_id, next.purchase_order_number, next.shipping_company, next.shipping_method,
+      next.tracking_number, next.tracking_urls, next.shipped_at, next.additional_fields, next.status);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.merge_callback_line_fields(lines internal.callback_line[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  update api.fulfillment_line_items l set
+    title = next.title, grams = next.grams, price = next.price, shipping_price = next.shipping_price,
+    shipping_tax = next.shipping_tax, shipping_method = next.shipping_method, vendor = next.vendor,
+    additional_fields = next.additional_fields
+  from (
+    select
+      stored.id,
+      coalesce(posted ->> 'title', stored.title) as title,
+      coalesce((posted ->> 'grams')::numeric, stored.grams) as grams,
+      coalesce((posted ->> 'price')::integer, stored.price) as price,
+      coalesce((posted ->> 'shippingPrice')::integer, stored.shipping_price) as shipping_price,
+      coalesce((posted ->> 'shippingTax')::integer, stored.shipping_tax) as shipping_tax,
+      coalesce(posted ->> 'shippingMethod', stored.shipping_method) as shipping_method,
+      coalesce(posted ->> 'vendor', stored.vendor) as vendor,
+      case when extra = '{}' then stored.additional_fields
+        else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields
+    from unnest(lines)
+    join api.fulfillment_line_items stored on stored.id = line_id
+    cross join lateral (
+      select posted - '{id, sku, quantity, title, grams, price, shippingPrice, shippingTax, shippingMethod, vendor, additionalFields}'::text[]
+        || internal.named_values(posted -> 'additionalFields') as extra
+    ) e
+    where posted - '{id, sku, quantity}'::text[] <> '{}'
+  ) next
+  where l.id = next.id
+    and (l.title, l.grams, l.price, l.shipping_price, l.shipping_tax, l.shipping_method, l.vendor, l.additional_fields)
+    is distinct from (next.title, next.grams, next.price, next.shipping_price, next.shipping_tax, next.shipping_method,
+      next.vendor, next.additional_fields)
+$function$;
+
+comment on function internal.merge_callback_line_fields(internal.callback_line[]) is 'Merges what a message says of fulfillment lines into them.';
+
+CREATE OR REPLACE FUNCTION internal.merge_json(stored jsonb, given jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select case
+    when jsonb_typeof(stored) = 'object' and jsonb_typeof(given) = 'object' then (
+      select coalesce(jsonb_object_agg(
+        key,
+        case
+          when s.value is null then g.value
+          when g.value is null then s.value
+          else internal.merge_json(s.value, g.value)
+        end
+      ), '{}')
+      from jsonb_each(stored) s
+      full join jsonb_each(given) g using (key)
+    )
+    else coalesce(given, stored)
+  end
+$function$;
+
+comment on function internal.merge_json(pg_catalog.jsonb,pg_catalog.jsonb) is 'Lays a JSON value over a stored one: objects are merged by key, all the way down.';
+
+CREATE OR REPLACE FUNCTION internal.message_content(order_id uuid, location_id uuid, posted jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select jsonb_build_array(
+    order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
+    posted -> 'shippedAt',
+    (
+      select jsonb_agg(jsonb_build_array(name, quantity) order by name)
+      from (
+        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+        from jsonb_array_elements(posted -> 'lineItems') line
+        group by 1
+      ) lines
+    )
+  )
+$function$;
+
+comment on function internal.message_content(pg_catalog.uuid,pg_catalog.uuid,pg_catalog.jsonb) is 'What of a posted fulfillment makes it the same message as another.';
+
 CREATE OR REPLACE FUNCTION internal.moved_receipt_needs_a_shipment_under_way()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3923,6 +5119,69 @@ end
 $function$;
 
 comment on function internal.moved_receipt_needs_a_shipment_under_way() is 'Refuses (409) to move a receipt to a closed or canceled shipment.';
+
+CREATE OR REPLACE FUNCTION internal.name_value_list(fields jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select coalesce(jsonb_agg(jsonb_build_object('name', key, 'value', value) order by key), '[]') from jsonb_each_text(fields)
+$function$;
+
+comment on function internal.name_value_list(pg_catalog.jsonb) is 'A JSON object as an array of {name, value}, values as text.';
+
+CREATE OR REPLACE FUNCTION internal.named_values(fields jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select coalesce(jsonb_object_agg(field ->> 'name', field -> 'value' order by position), '{}')
+  from jsonb_array_elements(case when jsonb_typeof(fields) = 'array' then fields else '[]' end)
+    with ordinality as f (field, position)
+$function$;
+
+comment on function internal.named_values(pg_catalog.jsonb) is 'An array of {name, value} as an object.';
+
+CREATE OR REPLACE FUNCTION internal.new_fulfillments_are_sent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_table_name = 'fulfillment_line_items' then
+    perform internal.queue_sending(array(select distinct fulfillment_id from new_lines));
+  else
+    perform internal.queue_sending(array(
+      select after.id
+      from new_fulfillments after
+      join old_fulfillments before using (id)
+      where after.status = 'NEW' and (before.status, before.location_id) is distinct from (after.status, after.location_id)
+    ));
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.new_fulfillments_are_sent() is 'Queues fulfillments for sending when they become NEW with lines at a mapped location.';
+
+CREATE OR REPLACE FUNCTION internal.order_lines_are_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into internal.order_line_progress as progress (order_line_item_id, business_id, ordered)
+  select id, business_id, quantity from new_lines order by id
+  on conflict (order_line_item_id) do update set ordered = excluded.ordered where progress.ordered <> excluded.ordered;
+  return null;
+end
+$function$;
+
+comment on function internal.order_lines_are_counted() is 'Keeps what is ordered per order line beside what is being fulfilled of it.';
 
 CREATE OR REPLACE FUNCTION internal.order_lines_commit_inventory()
  RETURNS trigger
@@ -4184,6 +5443,47 @@ $function$;
 
 comment on function internal.quantities_follow_the_ledger() is 'Adds new ledger entries to the current quantities.';
 
+CREATE OR REPLACE FUNCTION internal.queue_missed_fulfillments()
+ RETURNS bigint
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  select internal.queue_sending(array(
+    select f.id
+    from api.fulfillments f
+    join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+    left join internal.send_order_claims claim on claim.business_id = f.business_id and claim.fulfillment_id = f.id
+    where f.status = 'NEW' and (claim.lease_expires_time is null or claim.lease_expires_time < now())
+    order by f.id
+    limit 10000
+  ))
+$function$;
+
+comment on function internal.queue_missed_fulfillments() is 'The sweep: queues NEW fulfillments at mapped locations that no worker is sending; returns how many.';
+
+CREATE OR REPLACE FUNCTION internal.queue_sending(fulfillments uuid[])
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with due as (
+    select f.id
+    from api.fulfillments f
+    join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+    where f.id = any (fulfillments) and f.status = 'NEW'
+      and exists (
+        select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
+      )
+  ),
+  queued as (
+    select internal.add_job('send_order', jsonb_build_object('fulfillment_id', id), 'send_order ' || id) from due
+  )
+  select count(*) from queued
+$function$;
+
+comment on function internal.queue_sending(pg_catalog.uuid[]) is 'Queues those of the fulfillments for sending that are NEW, have lines and a mapped location; returns how many.';
+
 CREATE OR REPLACE FUNCTION internal.read_location_map(business_id uuid, location_map jsonb)
  RETURNS TABLE(location_id uuid, entry jsonb)
  LANGUAGE plpgsql
@@ -4313,6 +5613,100 @@ $function$;
 
 comment on function internal.receipt_needs_a_shipment_under_way() is 'Refuses (409) a receipt of a closed or canceled shipment.';
 
+comment on function internal.receive_callback(pg_catalog.text,pg_catalog.text,pg_catalog.text,pg_catalog.text,pg_catalog.jsonb,pg_catalog.jsonb) is 'The warehouse callback: checks keys and step, applies or queues the message, returns {status, updateResult}. Refuses 400, 401, 404.';
+
+grant execute on function internal.receive_callback(text,text,text,text,jsonb,jsonb) to authenticator;
+
+CREATE OR REPLACE FUNCTION internal.receive_callback(application_key text, authorization_header text, supplier text, idempotency_key text, refusal jsonb, message jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller record;
+  step api.process_shipments_steps;
+  queued_id uuid;
+  result jsonb;
+begin
+  caller := internal.identify_caller(application_key, authorization_header);
+  select s.* into step
+  from api.process_shipments_steps s
+  where s.id = case when pg_input_is_valid(supplier, 'uuid') then supplier::uuid end
+    and (s.business_id = caller.business_id or caller.role = 'operator');
+  if not found then
+    perform internal.refuse(404, format('No process-shipments step "%s"', left(supplier, 80)));
+  elsif refusal is not null then
+    perform internal.refuse((refusal ->> 'status')::integer, refusal ->> 'message');
+  end if;
+
+  if not step.is_synchronous then
+    insert into internal.queued_callbacks (business_id, step_id, message, idempotency_key)
+    values (step.business_id, step.id, message, receive_callback.idempotency_key)
+    returning id into queued_id;
+    perform internal.add_job('apply_callback', jsonb_build_object('id', queued_id));
+    return '{"status": 202}';
+  end if;
+
+  result := internal.apply_callback(step, message, nullif(receive_callback.idempotency_key, ''));
+  return case when result is null then '{"status": 204}'
+    else jsonb_build_object('status', 200, 'updateResult', result) end;
+end
+$function$;
+
+comment on function internal.record_cancellation(pg_catalog.uuid,boolean,pg_catalog.text) is 'Writes as an activity what came of telling a warehouse of a cancellation.';
+
+CREATE OR REPLACE FUNCTION internal.record_cancellation(fulfillment_id uuid, accepted boolean, description text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
+  select f.business_id, f.order_id, f.id,
+    case when accepted then 'Cancellation Sent' else 'Cancellation Failed' end, description, 'cancel_order',
+    case when accepted then 'SUCCESS' else 'ERROR' end::api.activity_result
+  from api.fulfillments f
+  where f.id = record_cancellation.fulfillment_id
+$function$;
+
+comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
+
+CREATE OR REPLACE FUNCTION internal.record_sending(fulfillment_id uuid, token bigint, http_status integer, network_error text, response_body text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  sent api.fulfillments;
+begin
+  select f.* into sent
+  from api.fulfillments f
+  where f.id = record_sending.fulfillment_id
+  for no key update;
+  delete from internal.send_order_claims claim
+  where claim.business_id = sent.business_id and claim.fulfillment_id = sent.id and claim.token = record_sending.token;
+  if not found or sent.status <> 'NEW' then
+    return false;
+  end if;
+
+  if http_status between 200 and 399 then
+    update api.fulfillments f set status = 'PENDING' where f.id = sent.id;
+  else
+    delete from api.fulfillments f where f.id = sent.id;
+    insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
+    values (
+      sent.business_id, sent.order_id, sent.id, '3PL Failure',
+      concat_ws(E'\n',
+        'Network error: ' || network_error,
+        'HTTP status: ' || http_status,
+        'Response: ' || nullif(response_body, '')),
+      'send_order', 'ERROR'
+    );
+  end if;
+  return true;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION internal.refuse(status integer, message text)
  RETURNS void
  LANGUAGE plpgsql
@@ -4344,6 +5738,53 @@ comment on function internal.refuse_input(pg_catalog.text) is 'Refuses the input
 
 grant execute on function internal.refuse_input(text) to business;
 grant execute on function internal.refuse_input(text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.refuse_lines_of_shipped_fulfillments(fulfillments uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  shipped record;
+begin
+  select locked.id, locked.status into shipped
+  from (
+    select f.id, f.status, f.xmin = pg_current_xact_id()::xid as is_of_this_transaction
+    from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update
+  ) locked
+  where locked.status not in ('NEW', 'PENDING') and not is_of_this_transaction
+  limit 1;
+  if found then
+    perform internal.refuse(409, format('Fulfillment %s is %s: its lines cannot change', shipped.id, shipped.status));
+  end if;
+end
+$function$;
+
+comment on function internal.refuse_lines_of_shipped_fulfillments(pg_catalog.uuid[]) is 'Refuses (409) to change lines of fulfillments that are neither NEW nor PENDING.';
+
+CREATE OR REPLACE FUNCTION internal.refuse_queued_callback(queued_id uuid, reason text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  queued internal.queued_callbacks;
+begin
+  delete from internal.queued_callbacks q where q.id = queued_id returning * into queued;
+  insert into api.order_activities (business_id, order_id, title, description, operation, result)
+  select o.business_id, o.id, 'Callback Refused', reason, 'callback', 'ERROR'
+  from api.orders o
+  where o.business_id = queued.business_id
+    and (
+      o.id::text = lower(queued.message #>> '{orderUpdate,id}')
+      or o.channel_order_id = queued.message #>> '{orderUpdate,channelOrderId}'
+      or o.purchase_order_number = queued.message #>> '{orderUpdate,purchaseOrderNumber}'
+    );
+end
+$function$;
+
+comment on function internal.refuse_queued_callback(pg_catalog.uuid,pg_catalog.text) is 'Drops a queued message that was refused and tells why in the activities of the order that it names.';
 
 CREATE OR REPLACE FUNCTION internal.require_business(business_id uuid)
  RETURNS void
@@ -4429,6 +5870,57 @@ end
 $procedure$;
 
 comment on procedure internal.seal_tenant_table(pg_catalog.regclass) is 'Adds to a tenant table what keeps businesses apart: forced row-level security, the composite key that references use, update_time.';
+
+CREATE OR REPLACE FUNCTION internal.send_order_payload(fulfillment_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select jsonb_build_object(
+    'additionalFields', internal.texts(coalesce(o.additional_fields, '{}') || coalesce(f.additional_fields, '{}')),
+    'customer', jsonb_build_object(
+      'additionalFields', internal.name_value_list(customer.additional_fields),
+      'billingAddress', internal.address_payload(billing),
+      'shippingAddress', internal.address_payload(shipping),
+      'email', customer.email, 'firstName', customer.first_name, 'lastName', customer.last_name
+    ),
+    'lineItems', (
+      select jsonb_agg(jsonb_build_object(
+        'additionalFields', internal.texts(l.additional_fields), 'id', l.id, 'price', l.price::text,
+        'quantity', l.quantity, 'sku', l.sku, 'grams', l.grams::text, 'title', l.title
+      ) order by l.id)
+      from api.fulfillment_line_items l
+      where l.business_id = f.business_id and l.fulfillment_id = f.id
+    ),
+    'locationId', step.entry ->> 'locationId',
+    'purchasedAt', to_jsonb(coalesce(o.purchased_time, o.creation_time)),
+    'purchaseOrderNumber', coalesce(f.purchase_order_number, o.purchase_order_number),
+    'shippingCompany', f.shipping_company,
+    'shippingMethod', f.shipping_method,
+    'status', f.status,
+    'warehouseOrderId', f.additional_fields ->> 'warehouse_order_id',
+    'warehouseCode', step.entry ->> 'warehouse',
+    'warehouseCompany', step.entry ->> 'company',
+    'warehouseName', step.entry ->> 'name',
+    'warehouseId', step.entry ->> 'id',
+    'warehouseZipcode', step.entry ->> 'zipCode',
+    'channelOrderId', o.channel_order_id,
+    'channelId', o.channel_id,
+    'orderId', o.id
+  )
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  left join api.customers customer on customer.business_id = o.business_id and customer.id = o.customer_id
+  left join api.addresses billing
+    on billing.business_id = o.business_id and billing.id = coalesce(o.billing_address_id, customer.billing_address_id)
+  left join api.addresses shipping
+    on shipping.business_id = o.business_id and shipping.id = coalesce(o.address_to_id, customer.shipping_address_id)
+  where f.id = send_order_payload.fulfillment_id
+$function$;
+
+comment on function internal.send_order_payload(pg_catalog.uuid) is 'The body that a warehouse is sent for a fulfillment.';
 
 CREATE OR REPLACE FUNCTION internal.set_public_url(url text)
  RETURNS void
@@ -4745,6 +6237,56 @@ $function$;
 
 comment on function internal.sign_key(pg_catalog.text,pg_catalog.uuid,pg_catalog.bytea) is 'The text of a key: an HS256 JWT {role, jti, iat, aud}.';
 
+comment on function internal.split_fulfillment(pg_catalog.uuid,internal.callback_line[],api.fulfillment_status) is 'Moves units of lines out of a fulfillment into a new one with a state of its own, and returns its id.';
+
+CREATE OR REPLACE FUNCTION internal.split_fulfillment(fulfillment_id uuid, lines internal.callback_line[], status api.fulfillment_status)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  source api.fulfillments;
+  part api.fulfillments;
+  part_lines api.fulfillment_line_items[];
+begin
+  select * into strict source from api.fulfillments f where f.id = fulfillment_id;
+  part_lines := array(
+    select l
+    from unnest(lines) as moved
+    join api.fulfillment_line_items l on l.id = moved.line_id
+    where moved.taken > 0
+    order by l.id
+  );
+
+  delete from api.fulfillment_line_items l using unnest(lines) as moved
+  where l.id = moved.line_id and moved.taken = moved.quantity;
+  update api.fulfillment_line_items l set quantity = moved.quantity - moved.taken
+  from unnest(lines) as moved
+  where l.id = moved.line_id and moved.taken between 1 and moved.quantity - 1;
+
+  part := source;
+  part.id := uuidv7();
+  part.status := split_fulfillment.status;
+  part.creation_time := now();
+  part.update_time := null;
+  if part.status in ('OPEN', 'SUCCESS') then
+    part.shipped_at := coalesce(part.shipped_at, now());
+  end if;
+  insert into api.fulfillments select part.*;
+
+  insert into api.fulfillment_line_items (
+    business_id, fulfillment_id, order_line_item_id, inventory_item_id, sku, title, quantity, grams, price,
+    shipping_price, shipping_tax, shipping_method, vendor, additional_fields
+  )
+  select l.business_id, part.id, l.order_line_item_id, l.inventory_item_id, l.sku, l.title, moved.taken, l.grams, l.price,
+    l.shipping_price, l.shipping_tax, l.shipping_method, l.vendor, l.additional_fields
+  from unnest(part_lines) as l
+  join unnest(lines) as moved on moved.line_id = l.id;
+
+  return part.id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION internal.still_incoming(shipments uuid[], except_receipts uuid[] DEFAULT '{}'::uuid[])
  RETURNS TABLE(shipment_id uuid, inventory_item_id uuid, quantity bigint)
  LANGUAGE sql
@@ -4789,6 +6331,17 @@ end
 $function$;
 
 comment on function internal.subscription_belongs_to_the_business_of_its_configuration() is 'Sets the business of a subscription that comes without one. Refuses (400) an unknown configuration.';
+
+CREATE OR REPLACE FUNCTION internal.texts(fields jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each_text(fields)
+$function$;
+
+comment on function internal.texts(pg_catalog.jsonb) is 'A JSON object with its values as text.';
 
 CREATE OR REPLACE FUNCTION internal.timezone_must_be_known()
  RETURNS trigger
@@ -5070,3 +6623,43 @@ comment on function internal.waiting_send_orders_secrets() is 'Values taken out 
 
 grant execute on function internal.waiting_send_orders_secrets() to business;
 grant execute on function internal.waiting_send_orders_secrets() to operator;
+
+comment on function internal.zero_short_inventory(api.process_shipments_steps,pg_catalog.uuid,pg_catalog.uuid,pg_catalog.uuid[]) is 'Sets available_to_sell of items that a warehouse shipped short so that nothing more is promised, there and at the virtual location.';
+
+CREATE OR REPLACE FUNCTION internal.zero_short_inventory(step api.process_shipments_steps, location_id uuid, fulfillment_id uuid, items uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  entries internal.ledger_entry[];
+begin
+  perform internal.lock_levels(array(
+    select (step.business_id, place, item, null, null, null, null, null, null, null)::internal.ledger_entry
+    from unnest(items) item
+    cross join unnest(array[zero_short_inventory.location_id, step.virtual_location_id]) place
+    where place is not null
+  ));
+  with promised as (
+    select l.*, greatest(0, l.available_to_sell - l.committed - l.reserve) as surplus
+    from internal.inventory_levels l
+    where l.business_id = step.business_id and l.inventory_item_id = any (items)
+      and l.location_id in (zero_short_inventory.location_id, step.virtual_location_id)
+  )
+  select array_agg((
+    step.business_id, here.location_id, here.inventory_item_id, 'available_to_sell', 'SET',
+    here.available_to_sell - case when here.location_id = zero_short_inventory.location_id
+      then here.surplus else least(here.surplus, warehouse.surplus) end,
+    'fulfillment', fulfillment_id, 'Shipped short', null
+  )::internal.ledger_entry)
+  into entries
+  from promised here
+  join promised warehouse
+    on warehouse.inventory_item_id = here.inventory_item_id and warehouse.location_id = zero_short_inventory.location_id
+  where here.surplus > 0 and warehouse.surplus > 0;
+
+  if entries is not null then
+    perform internal.post_to_ledger(entries);
+  end if;
+end
+$function$;

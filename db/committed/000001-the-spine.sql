@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:e9c51eb800d14fcce7ffa96f3347aef33312bb55
+--! Hash: sha1:fd0e95c8cba7bd616d69ad28d1c63931a6d858c8
 --! Message: the spine
 
 --! Included all.sql
@@ -1205,7 +1205,7 @@ create trigger jwt_is_never_stored before insert or update on api.product_data f
 -- Product data describes the inventory item of its SKU.
 --   writes   the item where it is missing; else its title and upc, where product data gives another name or upc
 --   leaves   title and upc where product data gives none; the item of a SKU that product data no longer names
--- Items are written in the order of their SKUs, so that two writers of the same items never deadlock.
+-- Items are written in the order of their SKUs, so that this trigger adds no deadlock of its own.
 create function internal.product_data_describes_an_inventory_item() returns trigger
 language plpgsql
 set search_path = ''
@@ -1518,8 +1518,8 @@ begin
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from unnest($1) as given (object)
-        join %1$s before on before.id = (given.object ->> 'id')::uuid
+        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+        join %1$s before on before.id = given.id
         cross join lateral jsonb_populate_record(
           case when $3 then before else row(%4$s)::%1$s end,
           (
@@ -1565,6 +1565,7 @@ grant execute on function internal.upsert_rows to business, operator;
 --! Included upsert/find_one.sql
 -- The stored row of a business that a given object names: by id, else by the first natural key that a row has, else by
 -- external_ids (409 when several rows contain the pairs given). Null when it is new. A natural key with a null is none.
+-- Runs as its owner, within the business given: under row-level security no index serves external_ids.
 create function internal.find_one(
   table_name regclass,
   business_id uuid,
@@ -1573,7 +1574,7 @@ create function internal.find_one(
   natural_keys jsonb default '[]'
 ) returns uuid
 language plpgsql stable
-set search_path = ''
+security definer set search_path = ''
 as $$
 declare
   matches uuid[];
@@ -1617,7 +1618,8 @@ grant execute on function internal.find_one to business, operator;
 --! EndIncluded upsert/find_one.sql
 --! Included upsert/match_items.sql
 -- The inventory items that lines name, by inventory_item_id or sku; null for a line that names none.
--- Refuses (400) an item that the business does not have.
+-- Refuses (400) an item that the business does not have. The names are taken out of the JSON before they are joined: a join
+-- over an expression that is not leakproof cannot use an index under row-level security.
 create function internal.match_items(business_id uuid, prefixes text[], lines jsonb[]) returns uuid[]
 language plpgsql stable
 set search_path = ''
@@ -1627,23 +1629,23 @@ declare
   problem text;
 begin
   select
-    array_agg(item.id order by l.position),
+    array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
       l.prefix || case
-        when l.line ->> 'inventory_item_id' is not null
-          then format('inventory_item_id: no inventory item "%s"', l.line ->> 'inventory_item_id')
-        else format('sku: no inventory item "%s"', l.line ->> 'sku')
+        when l.item_id is not null then format('inventory_item_id: no inventory item "%s"', l.item_id)
+        else format('sku: no inventory item "%s"', l.sku)
       end
       order by l.position
-    ) filter (where item.id is null and coalesce(l.line ->> 'inventory_item_id', l.line ->> 'sku') is not null))[1]
+    ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  left join api.inventory_items item
-    on item.business_id = match_items.business_id
-    and case
-      when l.line ->> 'inventory_item_id' is not null then item.id = (l.line ->> 'inventory_item_id')::uuid
-      else item.sku = l.line ->> 'sku'
-    end;
+  from (
+    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
+  ) l
+  left join api.inventory_items by_id
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+  left join api.inventory_items by_sku
+    on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
     perform internal.refuse_input(problem);
   end if;
@@ -2134,6 +2136,7 @@ security definer set search_path = ''
 as $$
 declare
   given jsonb[];
+  prefixes text[];
   problem text;
   items uuid[];
   duplicates bigint;
@@ -2145,8 +2148,9 @@ begin
     perform internal.refuse_input('adjustments: must be an array');
   end if;
   given := array(select value from jsonb_array_elements(adjustments));
+  prefixes := array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n);
   perform internal.check_input(
-    array(select format('adjustments[%s].', n - 1) from generate_series(1, cardinality(given)) n),
+    prefixes,
     given,
     null,
     '{"sku": "text", "inventory_item_id": "uuid", "location_id": "uuid", "inventory_status": "api.inventory_status",
@@ -2154,26 +2158,17 @@ begin
     '{location_id, inventory_status, operation, quantity}'
   );
 
+  items := internal.match_items(business_id, prefixes, given);
   select
-    array_agg(item.id order by a.position),
     (array_agg(
-      format('adjustments[%s].', a.position - 1) || case
-        when item.id is not null then format('location_id: no location "%s"', a.value ->> 'location_id')
-        when a.value ->> 'inventory_item_id' is not null
-          then format('inventory_item_id: no inventory item "%s"', a.value ->> 'inventory_item_id')
-        when a.value ->> 'sku' is not null then format('sku: no inventory item "%s"', a.value ->> 'sku')
-        else 'sku: is required'
+      a.prefix || case
+        when a.item is null then 'sku: is required'
+        else format('location_id: no location "%s"', a.value ->> 'location_id')
       end
       order by a.position
-    ) filter (where item.id is null or location.id is null))[1]
-  into items, problem
-  from unnest(given) with ordinality as a (value, position)
-  left join api.inventory_items item
-    on item.business_id = adjust_inventory.business_id
-    and case when a.value ->> 'inventory_item_id' is not null
-      then item.id = (a.value ->> 'inventory_item_id')::uuid
-      else item.sku = a.value ->> 'sku'
-    end
+    ) filter (where a.item is null or location.id is null))[1]
+  into problem
+  from unnest(given, prefixes, items) with ordinality as a (value, prefix, item, position)
   left join api.locations location
     on location.business_id = adjust_inventory.business_id and location.id = (a.value ->> 'location_id')::uuid;
   if problem is not null then
