@@ -1169,6 +1169,9 @@ grant select, insert, update, delete on api.shipment_items to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER shipment_contents_fire_events_on_delete AFTER DELETE ON api.shipment_items REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
+CREATE TRIGGER shipment_contents_fire_events_on_insert AFTER INSERT ON api.shipment_items REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
+CREATE TRIGGER shipment_contents_fire_events_on_update AFTER UPDATE ON api.shipment_items REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
 CREATE TRIGGER shipment_items_change_while_unshipped_on_delete AFTER DELETE ON api.shipment_items REFERENCING OLD TABLE AS old_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
 CREATE TRIGGER shipment_items_change_while_unshipped_on_insert AFTER INSERT ON api.shipment_items REFERENCING NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
 CREATE TRIGGER shipment_items_change_while_unshipped_on_update AFTER UPDATE ON api.shipment_items REFERENCING OLD TABLE AS old_items NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_items_change_while_unshipped();
@@ -1236,6 +1239,9 @@ grant select, insert, update, delete on api.shipment_packages to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_packages FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_packages FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER shipment_contents_fire_events_on_delete AFTER DELETE ON api.shipment_packages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
+CREATE TRIGGER shipment_contents_fire_events_on_insert AFTER INSERT ON api.shipment_packages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
+CREATE TRIGGER shipment_contents_fire_events_on_update AFTER UPDATE ON api.shipment_packages REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_contents_fire_events();
 
 create table api.shipment_receipt_items (
   id uuid default uuidv7() not null,
@@ -1294,6 +1300,9 @@ CREATE TRIGGER items_of_completed_receipt_are_final_on_delete AFTER DELETE ON ap
 CREATE TRIGGER items_of_completed_receipt_are_final_on_insert AFTER INSERT ON api.shipment_receipt_items REFERENCING NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.items_of_completed_receipt_are_final();
 CREATE TRIGGER items_of_completed_receipt_are_final_on_update AFTER UPDATE ON api.shipment_receipt_items REFERENCING OLD TABLE AS old_items NEW TABLE AS new_items FOR EACH STATEMENT EXECUTE FUNCTION internal.items_of_completed_receipt_are_final();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipt_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER shipment_receipt_items_fire_events_on_delete AFTER DELETE ON api.shipment_receipt_items REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipt_items_fire_events();
+CREATE TRIGGER shipment_receipt_items_fire_events_on_insert AFTER INSERT ON api.shipment_receipt_items REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipt_items_fire_events();
+CREATE TRIGGER shipment_receipt_items_fire_events_on_update AFTER UPDATE ON api.shipment_receipt_items REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipt_items_fire_events();
 
 create table api.shipment_receipt_webhooks (
   id uuid default uuidv7() not null,
@@ -1392,6 +1401,9 @@ CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipts FOR EACH
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
 CREATE TRIGGER moved_receipt_needs_a_shipment_under_way BEFORE UPDATE OF shipment_id ON api.shipment_receipts FOR EACH ROW WHEN (old.shipment_id <> new.shipment_id) EXECUTE FUNCTION internal.moved_receipt_needs_a_shipment_under_way();
 CREATE TRIGGER receipt_needs_a_shipment_under_way AFTER INSERT ON api.shipment_receipts REFERENCING NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.receipt_needs_a_shipment_under_way();
+CREATE TRIGGER shipment_receipts_fire_events_on_delete AFTER DELETE ON api.shipment_receipts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipts_fire_events();
+CREATE TRIGGER shipment_receipts_fire_events_on_insert AFTER INSERT ON api.shipment_receipts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipts_fire_events();
+CREATE TRIGGER shipment_receipts_fire_events_on_update AFTER UPDATE ON api.shipment_receipts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipts_fire_events();
 
 create table api.shipment_webhooks (
   id uuid default uuidv7() not null,
@@ -1528,6 +1540,9 @@ grant select, insert, update, delete on api.shipments to operator;
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
 CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to OR old.shipped_time IS DISTINCT FROM new.shipped_time OR old.canceled_time IS DISTINCT FROM new.canceled_time) EXECUTE FUNCTION internal.shipment_status_moves_forward();
+CREATE TRIGGER shipments_fire_events_on_delete AFTER DELETE ON api.shipments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipments_fire_events();
+CREATE TRIGGER shipments_fire_events_on_insert AFTER INSERT ON api.shipments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipments_fire_events();
+CREATE TRIGGER shipments_fire_events_on_update AFTER UPDATE ON api.shipments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipments_fire_events();
 CREATE TRIGGER shipped_shipment_is_not_deleted BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.shipped_shipment_is_not_deleted();
 CREATE TRIGGER shipping_moves_inventory AFTER UPDATE ON api.shipments REFERENCING OLD TABLE AS old_shipments NEW TABLE AS new_shipments FOR EACH STATEMENT EXECUTE FUNCTION internal.shipping_moves_inventory();
 
@@ -1641,6 +1656,8 @@ grant select, insert, update, delete on api.webhook_configurations to business;
 grant select, insert, update, delete on api.webhook_configurations to operator;
 
 CREATE TRIGGER default_producer_is_this_installation BEFORE INSERT OR UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (new.producer_url IS NULL) EXECUTE FUNCTION internal.default_producer_is_this_installation();
+CREATE TRIGGER disabled_configurations_deliver_nothing AFTER UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.is_enabled <> new.is_enabled) EXECUTE FUNCTION internal.disabled_configurations_deliver_nothing();
+CREATE TRIGGER enabled_configuration_has_no_reason BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.is_enabled <> new.is_enabled) EXECUTE FUNCTION internal.enabled_configuration_has_no_reason();
 CREATE TRIGGER every_configuration_has_a_secret AFTER INSERT ON api.webhook_configurations REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION internal.every_configuration_has_a_secret();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
@@ -2296,6 +2313,119 @@ comment on function api.create_fulfillment(pg_catalog.jsonb) is 'Creates a NEW f
 grant execute on function api.create_fulfillment(jsonb) to business;
 grant execute on function api.create_fulfillment(jsonb) to operator;
 
+CREATE OR REPLACE FUNCTION api.create_webhook_portal_magic_link(business_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  token constant text := internal.new_token();
+  link internal.portal_links;
+begin
+  perform internal.require_business(business_id);
+  insert into internal.portal_links (business_id, token_hash, expires_time)
+  values (create_webhook_portal_magic_link.business_id, sha256(convert_to(token, 'UTF8')), now() + interval '7 days')
+  returning * into link;
+  return jsonb_build_object(
+    'url', internal.setting('public_url') || '/portal/open?token=' || token,
+    'expires_time', link.expires_time
+  );
+end
+$function$;
+
+comment on function api.create_webhook_portal_magic_link(pg_catalog.uuid) is 'Makes a link to the portal that shows and replays webhook deliveries: {business_id} gives {url, expires_time}. Valid for 7 days.';
+
+grant execute on function api.create_webhook_portal_magic_link(uuid) to business;
+grant execute on function api.create_webhook_portal_magic_link(uuid) to operator;
+
+comment on function api.replay_webhook_deliveries(pg_catalog.uuid,timestamp with time zone,timestamp with time zone,pg_catalog.text,boolean) is 'Delivers events of a configuration again: {webhook_configuration_id, since, until, only: failed | missing | all, dry_run} gives {count}. failed: no delivery of the event succeeded; missing: it was never sent one that it is subscribed to; all: both and what succeeded. dry_run only counts. 404 when there is no such configuration, 409 when it is disabled.';
+
+grant execute on function api.replay_webhook_deliveries(uuid,timestamp with time zone,timestamp with time zone,text,boolean) to business;
+grant execute on function api.replay_webhook_deliveries(uuid,timestamp with time zone,timestamp with time zone,text,boolean) to operator;
+
+CREATE OR REPLACE FUNCTION api.replay_webhook_deliveries(webhook_configuration_id uuid, since timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, "only" text DEFAULT 'all'::text, dry_run boolean DEFAULT false)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  until_time constant timestamptz := coalesce(until, now());
+  kind constant text := "only";
+  sent uuid[] := '{}';
+  missing uuid[] := '{}';
+begin
+  if kind is null or kind not in ('failed', 'missing', 'all') then
+    perform internal.refuse_input('only: must be failed, missing or all');
+  elsif since is null then
+    perform internal.refuse_input('since: is required');
+  elsif not configuration.is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+
+  if kind in ('failed', 'all') then
+    sent := array(
+      select (array_agg(d.id order by d.id desc))[1]
+      from api.webhook_deliveries d
+      where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
+        and d.event_time >= since and d.event_time <= until_time and not d.is_test
+      group by d.event_id
+      having kind = 'all' and bool_and(d.ended_time is not null)
+        or kind = 'failed' and bool_and(d.state in ('failed', 'canceled'))
+    );
+  end if;
+  if kind in ('missing', 'all') then
+    missing := array(
+      select e.id
+      from internal.webhook_events e
+      join api.webhook_configuration_actions a
+        on a.business_id = e.business_id and a.webhook_configuration_id = configuration.id and a.action = e.action
+      where e.business_id = configuration.business_id and e.status = 'sent'
+        and e.creation_time >= since and e.creation_time <= until_time
+        and not exists (
+          select from api.webhook_deliveries d
+          where d.business_id = e.business_id and d.event_id = e.id and d.webhook_configuration_id = configuration.id
+        )
+    );
+  end if;
+
+  if not coalesce(dry_run, false) then
+    perform internal.replay(sent);
+    perform internal.deliver_missing(configuration, missing);
+  end if;
+  return jsonb_build_object('count', cardinality(sent) + cardinality(missing));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION api.replay_webhook_delivery(id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  delivery api.webhook_deliveries;
+begin
+  select d.* into delivery
+  from api.webhook_deliveries d
+  where d.id = replay_webhook_delivery.id
+    and (d.business_id = internal.business_id() or internal.caller_role() is distinct from 'business');
+  if not found then
+    perform internal.refuse(404, format('id: no webhook delivery "%s"', id));
+  elsif not (internal.own_configuration(delivery.webhook_configuration_id)).is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+  return jsonb_build_object('count', internal.replay(array[delivery.id]));
+end
+$function$;
+
+comment on function api.replay_webhook_delivery(pg_catalog.uuid) is 'Delivers the event of a delivery again, with the same body and webhook-id: {id} gives {count}. 404 when there is no such delivery, 409 when its configuration is disabled.';
+
+grant execute on function api.replay_webhook_delivery(uuid) to business;
+grant execute on function api.replay_webhook_delivery(uuid) to operator;
+
 CREATE OR REPLACE FUNCTION api.revoke_api_key(id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -2337,6 +2467,101 @@ $function$;
 comment on function api.revoke_application_key(pg_catalog.uuid) is 'Revokes an application key by its id; requests that carry it are refused (401) from now on. Operators only.';
 
 grant execute on function api.revoke_application_key(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION api.revoke_webhook_portal_magic_links(business_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  revoked integer;
+begin
+  perform internal.require_business(business_id);
+  update internal.portal_links l set revoked_time = now()
+  where l.business_id = revoke_webhook_portal_magic_links.business_id and l.revoked_time is null and l.expires_time > now();
+  get diagnostics revoked = row_count;
+  return jsonb_build_object('count', revoked);
+end
+$function$;
+
+comment on function api.revoke_webhook_portal_magic_links(pg_catalog.uuid) is 'Ends all portal links of a business and the sessions opened through them, at once: {business_id} gives {count}.';
+
+grant execute on function api.revoke_webhook_portal_magic_links(uuid) to business;
+grant execute on function api.revoke_webhook_portal_magic_links(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION api.rotate_webhook_secret(webhook_configuration_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  new_secret text;
+begin
+  update internal.webhook_secrets s set expires_time = now() + interval '24 hours'
+  where s.business_id = configuration.business_id and s.webhook_configuration_id = configuration.id and s.expires_time is null;
+  insert into internal.webhook_secrets (business_id, webhook_configuration_id)
+  values (configuration.business_id, configuration.id)
+  returning secret into new_secret;
+  return jsonb_build_object('secret', new_secret);
+end
+$function$;
+
+comment on function api.rotate_webhook_secret(pg_catalog.uuid) is 'Gives a configuration a new signing secret: {webhook_configuration_id} gives {secret}, shown only here and in the portal. The former one signs too for 24 hours.';
+
+grant execute on function api.rotate_webhook_secret(uuid) to business;
+grant execute on function api.rotate_webhook_secret(uuid) to operator;
+
+CREATE OR REPLACE FUNCTION api.send_test_webhook(webhook_configuration_id uuid, action text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  latest uuid;
+  event_id constant uuid := uuidv7();
+  payload jsonb;
+begin
+  if not exists (select from api.webhook_actions a where a.action = send_test_webhook.action) then
+    perform internal.refuse_input(format('action: no webhook action "%s"', action));
+  elsif not configuration.is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+
+  if starts_with(action, 'shipment_receipt.') then
+    latest := (
+      select r.id from api.shipment_receipts r where r.business_id = configuration.business_id order by r.id desc limit 1
+    );
+  else
+    latest := (select s.id from api.shipments s where s.business_id = configuration.business_id order by s.id desc limit 1);
+  end if;
+  payload := internal.event_payload(
+    event_id, action, now(), configuration.business_id, 0,
+    coalesce(
+      (select o.document from internal.objects_in_full(action, array[latest]) o),
+      jsonb_build_object('id', event_id, 'business_id', configuration.business_id)
+    )
+  );
+  insert into api.webhook_deliveries (
+    business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, payload, payload_bytes
+  )
+  values (
+    configuration.business_id, configuration.id, event_id, action, coalesce(latest, event_id), 0, now(), true,
+    case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+  );
+  perform internal.queue_deliveries(array[configuration.id]);
+  return jsonb_build_object('count', 1);
+end
+$function$;
+
+comment on function api.send_test_webhook(pg_catalog.uuid,pg_catalog.text) is 'Sends a configuration a test event of an action: {webhook_configuration_id, action} gives {count: 1}. Its data is the latest object of that kind.';
+
+grant execute on function api.send_test_webhook(uuid,text) to business;
+grant execute on function api.send_test_webhook(uuid,text) to operator;
 
 CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
@@ -2972,6 +3197,52 @@ alter table internal.order_line_progress enable row level security, force row le
 create policy every_business on internal.order_line_progress for all to owner
   using (true);
 
+create table internal.portal_links (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  token_hash bytea not null,
+  creation_time timestamp with time zone default now() not null,
+  expires_time timestamp with time zone not null,
+  revoked_time timestamp with time zone,
+  constraint portal_links_pkey PRIMARY KEY (id),
+  constraint portal_links_business_id_id_key UNIQUE (business_id, id),
+  constraint portal_links_token_hash_key UNIQUE (token_hash),
+  constraint portal_links_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE
+);
+
+comment on table internal.portal_links is 'Magic links to the delivery portal, by the SHA-256 of their tokens.';
+
+alter table internal.portal_links replica identity using index portal_links_business_id_id_key;
+
+alter table internal.portal_links enable row level security, force row level security;
+
+create policy every_business on internal.portal_links for all to owner
+  using (true);
+
+create table internal.portal_sessions (
+  id uuid default uuidv7() not null,
+  business_id uuid not null,
+  portal_link_id uuid not null,
+  token_hash bytea not null,
+  creation_time timestamp with time zone default now() not null,
+  ended_time timestamp with time zone,
+  constraint portal_sessions_pkey PRIMARY KEY (id),
+  constraint portal_sessions_business_id_id_key UNIQUE (business_id, id),
+  constraint portal_sessions_token_hash_key UNIQUE (token_hash),
+  constraint portal_sessions_business_id_portal_link_id_fkey FOREIGN KEY (business_id, portal_link_id) REFERENCES internal.portal_links(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.portal_sessions is 'Sessions of browsers in the delivery portal, by the SHA-256 of their tokens.';
+
+CREATE INDEX portal_sessions_business_id_portal_link_id_idx ON internal.portal_sessions USING btree (business_id, portal_link_id);
+
+alter table internal.portal_sessions replica identity using index portal_sessions_business_id_id_key;
+
+alter table internal.portal_sessions enable row level security, force row level security;
+
+create policy every_business on internal.portal_sessions for all to owner
+  using (true);
+
 create table internal.process_shipments_channels (
   business_id uuid not null,
   process_shipments_step_id uuid not null,
@@ -3095,6 +3366,23 @@ alter table internal.warehouse_locations enable row level security, force row le
 create policy every_business on internal.warehouse_locations for all to owner
   using (true);
 
+create table internal.webhook_failures (
+  business_id uuid not null,
+  webhook_configuration_id uuid not null,
+  failing_since timestamp with time zone not null,
+  constraint webhook_failures_pkey PRIMARY KEY (business_id, webhook_configuration_id),
+  constraint webhook_failures_business_id_webhook_configuration_id_fkey FOREIGN KEY (business_id, webhook_configuration_id) REFERENCES api.webhook_configurations(business_id, id) ON DELETE CASCADE
+);
+
+comment on table internal.webhook_failures is 'Configurations whose deliveries have failed without a success since.';
+
+alter table internal.webhook_failures replica identity using index webhook_failures_pkey;
+
+alter table internal.webhook_failures enable row level security, force row level security;
+
+create policy every_business on internal.webhook_failures for all to owner
+  using (true);
+
 create table internal.webhook_secrets (
   id uuid default uuidv7() not null,
   business_id uuid not null,
@@ -3154,6 +3442,31 @@ create view internal.sending_steps with (security_invoker=true) as
   ORDER BY w.business_id, w.location_id, s.id;
 
 comment on view internal.sending_steps is 'The enabled send-orders step of each mapped location, with the entry of its location map.';
+
+create view internal.webhook_events with (security_invoker=true) as
+ SELECT 'shipment'::text AS object_name,
+    shipment_webhooks.id,
+    shipment_webhooks.business_id,
+    shipment_webhooks.transaction_id,
+    shipment_webhooks.shipment_id AS object_id,
+    shipment_webhooks.action,
+    shipment_webhooks.status,
+    shipment_webhooks.shipment_json AS snapshot,
+    shipment_webhooks.creation_time
+   FROM api.shipment_webhooks
+UNION ALL
+ SELECT 'shipment_receipt'::text AS object_name,
+    shipment_receipt_webhooks.id,
+    shipment_receipt_webhooks.business_id,
+    shipment_receipt_webhooks.transaction_id,
+    shipment_receipt_webhooks.shipment_receipt_id AS object_id,
+    shipment_receipt_webhooks.action,
+    shipment_receipt_webhooks.status,
+    shipment_receipt_webhooks.shipment_receipt_json AS snapshot,
+    shipment_receipt_webhooks.creation_time
+   FROM api.shipment_receipt_webhooks;
+
+comment on view internal.webhook_events is 'The event records of shipments and of receipts together.';
 
 
 -- internal functions ----------------------------------------------------------------------------------
@@ -3682,6 +3995,50 @@ grant execute on function internal.check_request() to business;
 grant execute on function internal.check_request() to operator;
 grant execute on function internal.check_request() to warehouse;
 
+comment on function internal.claim_deliveries(pg_catalog.uuid,integer,interval,timestamp with time zone) is 'Claims due deliveries of a configuration under a lease and returns what to send.';
+
+CREATE OR REPLACE FUNCTION internal.claim_deliveries(configuration_id uuid, most integer, lease interval DEFAULT 'PT1M'::interval, at timestamp with time zone DEFAULT now())
+ RETURNS TABLE(delivery_id uuid, lease_token bigint, event_id uuid, url text, consumer_url text, body text, secrets text[])
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+  with due as (
+    select d.id
+    from api.webhook_configurations c
+    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
+    where c.id = configuration_id and c.is_enabled and d.next_attempt_time <= at
+    order by d.next_attempt_time, d.id
+    limit most
+    for update of d skip locked
+  ),
+  claimed as (
+    update api.webhook_deliveries d
+    set state = 'sending', lease_token = d.lease_token + 1, next_attempt_time = at + lease
+    from due
+    where d.id = due.id
+    returning d.*
+  )
+  select
+    d.id, d.lease_token, d.event_id,
+    case when c.producer_url = internal.delivery_address() or d.payload_bytes > 300000
+      then c.hook_consumer_url else c.producer_url end,
+    case when c.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000 then c.hook_consumer_url end,
+    coalesce(d.payload, internal.rebuilt_payload(d))::text,
+    array(
+      select s.secret from internal.webhook_secrets s
+      where s.business_id = c.business_id and s.webhook_configuration_id = c.id
+        and (s.expires_time is null or s.expires_time > at)
+      order by s.expires_time desc nulls first
+    )
+  from claimed d
+  join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+  order by d.sequence, d.id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION internal.claim_fulfillment(fulfillment_id uuid, lease interval DEFAULT 'PT1M'::interval)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -4035,6 +4392,71 @@ $function$;
 
 comment on function internal.default_producer_is_this_installation() is 'Sets the producer_url of a webhook configuration that has none.';
 
+CREATE OR REPLACE FUNCTION internal.delete_old_deliveries(kept_days integer, most integer DEFAULT 1000)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  deleted integer;
+begin
+  delete from api.webhook_deliveries
+  where id in (
+    select id from api.webhook_deliveries
+    where creation_time < now() - make_interval(days => kept_days) and ended_time is not null
+    order by id
+    limit most
+    for update skip locked
+  );
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$function$;
+
+comment on function internal.delete_old_deliveries(integer,integer) is 'Deletes a batch of ended deliveries older than so many days; returns how many.';
+
+comment on function internal.deliver_missing(api.webhook_configurations,pg_catalog.uuid[]) is 'Delivers events to a configuration that was never sent them.';
+
+CREATE OR REPLACE FUNCTION internal.deliver_missing(configuration api.webhook_configurations, events uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  insert into api.webhook_deliveries (
+    business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, payload, payload_bytes
+  )
+  select composed.business_id, configuration.id, composed.id, composed.action, composed.object_id, composed.sequence, composed.creation_time,
+    case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+  from (
+    select e.*, s.sequence, internal.event_payload(
+      e.id, e.action, e.creation_time, e.business_id, s.sequence,
+      coalesce(
+        e.snapshot,
+        (
+          select o.document from internal.objects_in_full(e.action, array[e.object_id]) o
+          where o.document ->> 'business_id' = e.business_id::text
+        ),
+        jsonb_build_object('id', e.object_id, 'business_id', e.business_id)
+      )
+    ) as payload
+    from internal.webhook_events e
+    cross join lateral (
+      select coalesce(
+        (select max(d.sequence) from api.webhook_deliveries d where d.business_id = e.business_id and d.event_id = e.id),
+        (select q.last_sequence from internal.webhook_sequences q where q.business_id = e.business_id and q.object_id = e.object_id),
+        0
+      ) as sequence
+    ) s
+    where e.id = any (events)
+  ) composed
+  order by composed.id;
+  if events <> '{}' then
+    perform internal.queue_deliveries(array[configuration.id]);
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION internal.delivery_address()
  RETURNS text
  LANGUAGE sql
@@ -4045,6 +4467,97 @@ AS $function$
 $function$;
 
 comment on function internal.delivery_address() is 'The producer_url of configurations that this installation delivers itself.';
+
+CREATE OR REPLACE FUNCTION internal.disabled_configurations_deliver_nothing()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if new.is_enabled then
+    delete from internal.webhook_failures f
+    where f.business_id = new.business_id and f.webhook_configuration_id = new.id;
+  else
+    update api.webhook_deliveries d set
+      state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
+    where d.business_id = new.business_id and d.webhook_configuration_id = new.id and d.next_attempt_time is not null;
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.disabled_configurations_deliver_nothing() is 'Cancels what waits for a configuration that is disabled, and forgets the failures of one that is enabled.';
+
+CREATE OR REPLACE FUNCTION internal.enabled_configuration_has_no_reason()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if new.is_enabled then
+    new.disabled_reason := null;
+    new.disabled_time := null;
+  else
+    new.disabled_time := coalesce(new.disabled_time, now());
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.enabled_configuration_has_no_reason() is 'Keeps disabled_time and disabled_reason of a configuration in line with is_enabled.';
+
+CREATE OR REPLACE FUNCTION internal.end_portal_session(session_token text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  update internal.portal_sessions set ended_time = now() where token_hash = sha256(convert_to(session_token, 'UTF8'))
+$function$;
+
+comment on function internal.end_portal_session(pg_catalog.text) is 'Ends a portal session.';
+
+grant execute on function internal.end_portal_session(text) to authenticator;
+
+CREATE OR REPLACE FUNCTION internal.enter_portal(session_token text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  session_business uuid;
+begin
+  select s.business_id into session_business
+  from internal.portal_sessions s
+  join internal.portal_links l on l.business_id = s.business_id and l.id = s.portal_link_id
+  where s.token_hash = sha256(convert_to(session_token, 'UTF8')) and s.ended_time is null
+    and l.revoked_time is null and l.expires_time > now();
+  if found then
+    perform internal.act_as('business', session_business);
+  end if;
+  return session_business;
+end
+$function$;
+
+comment on function internal.enter_portal(pg_catalog.text) is 'Makes this transaction act for the business of a portal session and returns that business; null when the session is not valid.';
+
+grant execute on function internal.enter_portal(text) to authenticator;
+
+comment on function internal.event_payload(pg_catalog.uuid,pg_catalog.text,timestamp with time zone,pg_catalog.uuid,bigint,pg_catalog.jsonb) is 'The body of a webhook delivery.';
+
+CREATE OR REPLACE FUNCTION internal.event_payload(event_id uuid, action text, event_time timestamp with time zone, business_id uuid, sequence bigint, data jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select jsonb_build_object(
+    'id', event_id, 'type', action, 'timestamp', to_jsonb(event_time), 'business_id', business_id, 'sequence', sequence,
+    'data', data
+  )
+$function$;
 
 CREATE OR REPLACE FUNCTION internal.every_configuration_has_a_secret()
  RETURNS trigger
@@ -4289,6 +4802,88 @@ comment on function internal.find_order(pg_catalog.uuid,pg_catalog.text,pg_catal
 
 grant execute on function internal.find_order(uuid,text,text) to business;
 grant execute on function internal.find_order(uuid,text,text) to operator;
+
+CREATE OR REPLACE FUNCTION internal.fire_events(only_transaction bigint DEFAULT NULL::bigint, most integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  taken uuid[];
+  configurations uuid[];
+begin
+  taken := array(
+    select id from api.shipment_webhooks
+    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
+    order by id limit most for update skip locked
+  ) || array(
+    select id from api.shipment_receipt_webhooks
+    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
+    order by id limit most for update skip locked
+  );
+  if taken = '{}' then
+    return 0;
+  end if;
+
+  with event as materialized (
+    select e.* from internal.webhook_events e where e.id = any (taken)
+  ),
+  counted as (
+    insert into internal.webhook_sequences as s (business_id, object_id, last_sequence)
+    select business_id, object_id, count(*) from event group by 1, 2 order by 1, 2
+    on conflict (business_id, object_id) do update set last_sequence = s.last_sequence + excluded.last_sequence
+    returning business_id, object_id, last_sequence
+  ),
+  numbered as (
+    select e.*,
+      c.last_sequence - count(*) over (partition by e.business_id, e.object_id)
+        + row_number() over (partition by e.business_id, e.object_id order by e.id) as sequence
+    from event e
+    join counted c using (business_id, object_id)
+  ),
+  current_state as materialized (
+    select s.id, s.document
+    from internal.shipments_in_full(array(select distinct object_id from event where object_name = 'shipment')) s
+    union all
+    select r.id, r.document
+    from internal.shipment_receipts_in_full(
+      array(select distinct object_id from event where object_name = 'shipment_receipt')) r
+  ),
+  composed as (
+    select e.*, c.id as configuration_id, internal.event_payload(
+      e.id, e.action, e.creation_time, e.business_id, e.sequence,
+      coalesce(
+        case when a.capture_snapshot then e.snapshot end,
+        case when current_state.document ->> 'business_id' = e.business_id::text then current_state.document end,
+        e.snapshot,
+        jsonb_build_object('id', e.object_id, 'business_id', e.business_id)
+      )
+    ) as payload
+    from numbered e
+    join api.webhook_configuration_actions a on a.business_id = e.business_id and a.action = e.action
+    join api.webhook_configurations c on c.business_id = a.business_id and c.id = a.webhook_configuration_id and c.is_enabled
+    left join current_state on current_state.id = e.object_id
+  ),
+  delivered as (
+    insert into api.webhook_deliveries (
+      business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, payload, payload_bytes
+    )
+    select business_id, configuration_id, id, action, object_id, sequence, creation_time,
+      case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+    from composed
+    order by id, configuration_id
+    returning webhook_configuration_id
+  )
+  select array_agg(distinct webhook_configuration_id) into configurations from delivered;
+
+  update api.shipment_webhooks set status = 'sent' where id = any (taken);
+  update api.shipment_receipt_webhooks set status = 'sent' where id = any (taken);
+  perform internal.queue_deliveries(configurations);
+  return cardinality(taken);
+end
+$function$;
+
+comment on function internal.fire_events(bigint,integer) is 'Turns ready events into deliveries, one per subscribed configuration, and marks them sent; returns how many events.';
 
 CREATE OR REPLACE FUNCTION internal.fulfillment_status_moves_forward()
  RETURNS trigger
@@ -5167,6 +5762,54 @@ $function$;
 
 comment on function internal.new_fulfillments_are_sent() is 'Queues fulfillments for sending when they become NEW with lines at a mapped location.';
 
+CREATE OR REPLACE FUNCTION internal.new_token()
+ RETURNS text
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  select internal.base64url(internal.gen_random_bytes(32))
+$function$;
+
+comment on function internal.new_token() is 'A new random token of 256 bits, as base64url.';
+
+CREATE OR REPLACE FUNCTION internal.objects_in_full(action text, objects uuid[])
+ RETURNS TABLE(id uuid, document jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if starts_with(action, 'shipment_receipt.') then
+    return query select r.id, r.document from internal.shipment_receipts_in_full(objects) r;
+  else
+    return query select s.id, s.document from internal.shipments_in_full(objects) s;
+  end if;
+end
+$function$;
+
+comment on function internal.objects_in_full(pg_catalog.text,pg_catalog.uuid[]) is 'The objects that an action is about, in full and as they are now.';
+
+CREATE OR REPLACE FUNCTION internal.open_portal_session(link_token text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  token constant text := internal.new_token();
+begin
+  insert into internal.portal_sessions (business_id, portal_link_id, token_hash)
+  select l.business_id, l.id, sha256(convert_to(token, 'UTF8'))
+  from internal.portal_links l
+  where l.token_hash = sha256(convert_to(link_token, 'UTF8')) and l.revoked_time is null and l.expires_time > now();
+  return case when found then token end;
+end
+$function$;
+
+comment on function internal.open_portal_session(pg_catalog.text) is 'Opens a portal session through a magic link and returns its token; null when the link is not valid.';
+
+grant execute on function internal.open_portal_session(text) to authenticator;
+
 CREATE OR REPLACE FUNCTION internal.order_lines_are_counted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5271,6 +5914,28 @@ comment on function internal.orders_in_full(pg_catalog.uuid[]) is 'Orders as JSO
 
 grant execute on function internal.orders_in_full(uuid[]) to business;
 grant execute on function internal.orders_in_full(uuid[]) to operator;
+
+CREATE OR REPLACE FUNCTION internal.own_configuration(configuration_id uuid)
+ RETURNS api.webhook_configurations
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  found_configuration api.webhook_configurations;
+begin
+  select c.* into found_configuration
+  from api.webhook_configurations c
+  where c.id = configuration_id
+    and (c.business_id = internal.business_id() or internal.caller_role() is distinct from 'business');
+  if not found then
+    perform internal.refuse(404, format('webhook_configuration_id: no webhook configuration "%s"', configuration_id));
+  end if;
+  return found_configuration;
+end
+$function$;
+
+comment on function internal.own_configuration(pg_catalog.uuid) is 'A webhook configuration that the caller may act for. Refuses (404) any other: the caller cannot tell which.';
 
 CREATE OR REPLACE FUNCTION internal.post_to_ledger(entries internal.ledger_entry[])
  RETURNS SETOF api.inventory_adjustments
@@ -5443,6 +6108,39 @@ $function$;
 
 comment on function internal.quantities_follow_the_ledger() is 'Adds new ledger entries to the current quantities.';
 
+comment on function internal.queue_deliveries(pg_catalog.uuid[],timestamp with time zone) is 'Queues the job that delivers what is due of each configuration.';
+
+CREATE OR REPLACE FUNCTION internal.queue_deliveries(configurations uuid[], run_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  select internal.add_job(
+    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id, run_at
+  )
+  from unnest(configurations) id
+$function$;
+
+CREATE OR REPLACE FUNCTION internal.queue_due_deliveries()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  due uuid[] := array(
+    select distinct d.webhook_configuration_id
+    from api.webhook_deliveries d
+    join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+    where d.next_attempt_time <= now() and c.is_enabled
+  );
+begin
+  perform internal.queue_deliveries(due);
+  return cardinality(due);
+end
+$function$;
+
+comment on function internal.queue_due_deliveries() is 'The sweep: queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
+
 CREATE OR REPLACE FUNCTION internal.queue_missed_fulfillments()
  RETURNS bigint
  LANGUAGE sql
@@ -5542,6 +6240,30 @@ end
 $function$;
 
 comment on function internal.read_location_map(pg_catalog.uuid,pg_catalog.jsonb) is 'The entries of a location map, each with its location. Refuses (400) a map that is not right, naming the path.';
+
+CREATE OR REPLACE FUNCTION internal.rebuilt_payload(delivery api.webhook_deliveries)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select internal.event_payload(
+    delivery.event_id, delivery.action, delivery.event_time, delivery.business_id, delivery.sequence,
+    coalesce(
+      (
+        select e.snapshot from internal.webhook_events e
+        where e.id = delivery.event_id and e.business_id = delivery.business_id
+      ),
+      (
+        select o.document from internal.objects_in_full(delivery.action, array[delivery.object_id]) o
+        where o.document ->> 'business_id' = delivery.business_id::text
+      ),
+      jsonb_build_object('id', delivery.object_id, 'business_id', delivery.business_id)
+    )
+  )
+$function$;
+
+comment on function internal.rebuilt_payload(api.webhook_deliveries) is 'The body of a delivery that was not kept, built again from its event or its object.';
 
 CREATE OR REPLACE FUNCTION internal.receipt_discrepancies(receipts uuid[])
  RETURNS TABLE(shipment_receipt_id uuid, inventory_item_id uuid, sku text, shipped bigint, received bigint)
@@ -5654,6 +6376,85 @@ begin
 end
 $function$;
 
+comment on function internal.record_attempt(pg_catalog.uuid,bigint,pg_catalog.jsonb,timestamp with time zone) is 'Records an attempt at a delivery and what follows from it: delivered, tried again, failed, or the configuration disabled.';
+
+CREATE OR REPLACE FUNCTION internal.record_attempt(delivery_id uuid, lease_token bigint, attempt jsonb, at timestamp with time zone DEFAULT now())
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  delivery api.webhook_deliveries;
+  status constant integer := (attempt ->> 'response_status')::integer;
+  retry_after constant interval := case
+    when attempt ->> 'retry_after_seconds' is not null
+      then make_interval(secs => least((attempt ->> 'retry_after_seconds')::double precision, 86400))
+  end;
+  since timestamptz;
+begin
+  select d.* into delivery
+  from api.webhook_deliveries d
+  where d.id = record_attempt.delivery_id and d.lease_token = record_attempt.lease_token and d.state = 'sending'
+  for update;
+  if not found then
+    return null;
+  end if;
+
+  insert into api.webhook_delivery_attempts (
+    business_id, webhook_delivery_id, attempt_number, attempt_time, request_url, request_headers,
+    response_status, response_headers, response_body, duration_ms, error
+  )
+  values (
+    delivery.business_id, delivery.id, delivery.attempt_count + 1, at, attempt ->> 'request_url',
+    coalesce(nullif(attempt -> 'request_headers', 'null'), '{}'), status, nullif(attempt -> 'response_headers', 'null'),
+    attempt ->> 'response_body', (attempt ->> 'duration_ms')::integer, attempt ->> 'error'
+  );
+
+  delivery.attempt_count := delivery.attempt_count + 1;
+  delivery.next_attempt_time := case
+    when status between 200 and 299 or status = 410 then null
+    else at + greatest(internal.retry_delay(delivery.attempt_count, random()), retry_after)
+  end;
+  if internal.retry_delay(delivery.attempt_count, 0) is null then
+    delivery.next_attempt_time := null;
+  end if;
+  update api.webhook_deliveries d set
+    state = case
+      when status between 200 and 299 then 'delivered'
+      when delivery.next_attempt_time is null then 'failed'
+      else 'pending'
+    end::api.webhook_delivery_state,
+    attempt_count = delivery.attempt_count,
+    next_attempt_time = delivery.next_attempt_time,
+    ended_time = case when delivery.next_attempt_time is null then at end,
+    response_status = status,
+    duration_ms = (attempt ->> 'duration_ms')::integer,
+    error = attempt ->> 'error'
+  where d.id = delivery.id
+  returning d.state into delivery.state;
+
+  if delivery.is_test then
+    null;
+  elsif delivery.state = 'delivered' then
+    delete from internal.webhook_failures f
+    where f.business_id = delivery.business_id and f.webhook_configuration_id = delivery.webhook_configuration_id;
+  else
+    insert into internal.webhook_failures as f (business_id, webhook_configuration_id, failing_since)
+    values (delivery.business_id, delivery.webhook_configuration_id, at)
+    on conflict on constraint webhook_failures_pkey do update set failing_since = f.failing_since
+    returning f.failing_since into since;
+    update api.webhook_configurations c set
+      is_enabled = false,
+      disabled_time = at,
+      disabled_reason = case when status = 410 then 'The consumer answered 410 Gone'
+        else 'Every delivery has failed for five days' end
+    where c.business_id = delivery.business_id and c.id = delivery.webhook_configuration_id and c.is_enabled
+      and (status = 410 or at - since >= interval '5 days');
+  end if;
+  return delivery.state;
+end
+$function$;
+
 comment on function internal.record_cancellation(pg_catalog.uuid,boolean,pg_catalog.text) is 'Writes as an activity what came of telling a warehouse of a cancellation.';
 
 CREATE OR REPLACE FUNCTION internal.record_cancellation(fulfillment_id uuid, accepted boolean, description text)
@@ -5667,6 +6468,80 @@ AS $function$
     case when accepted then 'SUCCESS' else 'ERROR' end::api.activity_result
   from api.fulfillments f
   where f.id = record_cancellation.fulfillment_id
+$function$;
+
+comment on function internal.record_events(pg_catalog.text,pg_catalog.text,pg_catalog.uuid[],pg_catalog.uuid[],pg_catalog.jsonb[]) is 'Records an event per object for a subscribed action of shipments or shipment_receipts, in the transaction of the change.';
+
+CREATE OR REPLACE FUNCTION internal.record_events(resource text, verb text, businesses uuid[], objects uuid[], gone jsonb[] DEFAULT NULL::jsonb[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  object_name constant text := rtrim(resource, 's');
+  event_table constant text := object_name || '_webhooks';
+  event_action constant text := object_name || '.' || verb;
+  created constant text := coalesce(current_setting('lading.created_objects', true), '');
+  transaction constant bigint := pg_current_xact_id()::text::bigint;
+  fires_at_once boolean;
+begin
+  if objects is null or objects = '{}' or not exists (
+    select from api.webhook_configuration_actions a
+    where a.business_id = any (businesses) and starts_with(a.action, object_name || '.')
+  ) then
+    return;
+  end if;
+  if verb = 'created' then
+    perform set_config('lading.created_objects', created || array_to_string(objects, ' ') || ' ', true);
+  end if;
+
+  execute format($sql$
+    with subscribed as (
+      select a.business_id, bool_or(a.capture_snapshot) as captures, bool_or(c.is_immediate) as is_immediate
+      from api.webhook_configuration_actions a
+      join api.webhook_configurations c on c.business_id = a.business_id and c.id = a.webhook_configuration_id
+      where a.business_id = any ($1) and a.action = $4 and c.is_enabled
+      group by 1
+    ),
+    recorded as (
+      insert into api.%1$I (business_id, %2$I, action, %3$I)
+      select o.business_id, o.id, $4, case when s.captures then coalesce(o.gone, document.document) end
+      from unnest($1, $2, $3) with ordinality as o (business_id, id, gone, position)
+      join subscribed s on s.business_id = o.business_id
+      left join internal.%4$I(case when $3 is null then $2 end) document on s.captures and document.id = o.id
+      where not ($5 and position(o.id::text in $6) > 0)
+        and not exists (
+          select from api.%1$I w
+          where w.business_id = o.business_id and w.%2$I = o.id and w.action = $4 and w.transaction_id = $7
+        )
+      order by o.position
+      returning business_id
+    )
+    select bool_or(s.is_immediate) from recorded join subscribed s using (business_id)
+  $sql$, event_table, object_name || '_id', object_name || '_json', resource || '_in_full')
+  into fires_at_once
+  using businesses, objects, gone, event_action, verb = 'updated', created, transaction;
+
+  if gone is null and verb <> 'created' then
+    execute format($sql$
+      update api.%1$I w set %3$I = document.document
+      from internal.%4$I(array(
+        select e.%2$I from api.%1$I e
+        where e.business_id = any ($1) and e.%2$I = any ($2) and e.transaction_id = $3 and e.%3$I is not null
+      )) document
+      where w.business_id = any ($1) and w.%2$I = document.id and w.transaction_id = $3 and w.status = 'ready'
+        and w.%3$I is not null and w.%3$I <> document.document
+    $sql$, event_table, object_name || '_id', object_name || '_json', resource || '_in_full')
+    using businesses, objects, transaction;
+  end if;
+
+  if fires_at_once then
+    perform internal.add_job(
+      'fire_webhooks', jsonb_build_object('transaction_id', transaction::text), 'fire_webhooks ' || transaction
+    );
+  end if;
+end
 $function$;
 
 comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
@@ -5786,6 +6661,35 @@ $function$;
 
 comment on function internal.refuse_queued_callback(pg_catalog.uuid,pg_catalog.text) is 'Drops a queued message that was refused and tells why in the activities of the order that it names.';
 
+CREATE OR REPLACE FUNCTION internal.replay(deliveries uuid[])
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  configurations uuid[];
+  replayed integer;
+begin
+  with again as (
+    insert into api.webhook_deliveries (
+      business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, replay_of,
+      payload, payload_bytes
+    )
+    select business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, id,
+      payload, payload_bytes
+    from api.webhook_deliveries
+    where id = any (deliveries)
+    order by sequence, id
+    returning webhook_configuration_id
+  )
+  select array_agg(distinct webhook_configuration_id), count(*) into configurations, replayed from again;
+  perform internal.queue_deliveries(configurations);
+  return replayed;
+end
+$function$;
+
+comment on function internal.replay(pg_catalog.uuid[]) is 'Delivers the events of deliveries again, as new deliveries; returns how many.';
+
 CREATE OR REPLACE FUNCTION internal.require_business(business_id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -5825,6 +6729,33 @@ end
 $function$;
 
 comment on function internal.retire_signing_secret(pg_catalog.uuid) is 'Ends a signing secret: keys signed with it are revoked at once. Refused (409) for the newest one.';
+
+CREATE OR REPLACE FUNCTION internal.retry_delay(failed_attempts integer, chance double precision)
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select (array['5 s', '5 min', '30 min', '2 h', '5 h', '10 h', '14 h', '20 h', '24 h']::interval[])[failed_attempts]
+    * (0.8 + 0.4 * chance)
+$function$;
+
+comment on function internal.retry_delay(integer,double precision) is 'The retry schedule: the delay after the nth failed attempt, ±20 %; null after the last.';
+
+CREATE OR REPLACE FUNCTION internal.reveal_webhook_secret(configuration_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select s.secret
+  from internal.webhook_secrets s
+  where s.webhook_configuration_id = (internal.own_configuration(configuration_id)).id and s.expires_time is null
+$function$;
+
+comment on function internal.reveal_webhook_secret(pg_catalog.uuid) is 'The current signing secret of a configuration of the caller''s business. Refuses (404) any other.';
+
+grant execute on function internal.reveal_webhook_secret(uuid) to business;
 
 CREATE OR REPLACE FUNCTION internal.rotate_signing_secret()
  RETURNS uuid
@@ -5961,6 +6892,39 @@ $function$;
 
 comment on function internal.setting(pg_catalog.text) is 'The value of a deployment setting, null when it is not set.';
 
+CREATE OR REPLACE FUNCTION internal.shipment_contents_fire_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  contents_of uuid[];
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    contents_of := array(select distinct shipment_id from new_rows);
+  elsif tg_op = 'DELETE' then
+    contents_of := array(select distinct shipment_id from old_rows);
+  else
+    contents_of := array(
+      select distinct unnest(array[before.shipment_id, after.shipment_id])
+      from old_rows before
+      join new_rows after using (id)
+      where before is distinct from after
+    );
+  end if;
+  select array_agg(s.business_id) as businesses, array_agg(s.id) as ids
+  into changed
+  from api.shipments s
+  where s.id = any (contents_of);
+  perform internal.record_events('shipments', 'updated', changed.businesses, changed.ids);
+  return null;
+end
+$function$;
+
+comment on function internal.shipment_contents_fire_events() is 'Records shipment.updated for shipments whose packages or items change.';
+
 CREATE OR REPLACE FUNCTION internal.shipment_items_change_while_unshipped()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5999,6 +6963,78 @@ end
 $function$;
 
 comment on function internal.shipment_items_change_while_unshipped() is 'Refuses (409) to add, remove or change the lines of a shipment that is not unshipped.';
+
+CREATE OR REPLACE FUNCTION internal.shipment_receipt_items_fire_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  items_of uuid[];
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    items_of := array(select distinct shipment_receipt_id from new_rows);
+  elsif tg_op = 'DELETE' then
+    items_of := array(select distinct shipment_receipt_id from old_rows);
+  else
+    items_of := array(
+      select distinct unnest(array[before.shipment_receipt_id, after.shipment_receipt_id])
+      from old_rows before
+      join new_rows after using (id)
+      where before is distinct from after
+    );
+  end if;
+  select array_agg(r.business_id) as businesses, array_agg(r.id) as ids
+  into changed
+  from api.shipment_receipts r
+  where r.id = any (items_of);
+  perform internal.record_events('shipment_receipts', 'updated', changed.businesses, changed.ids);
+  return null;
+end
+$function$;
+
+comment on function internal.shipment_receipt_items_fire_events() is 'Records shipment_receipt.updated for receipts whose items change.';
+
+CREATE OR REPLACE FUNCTION internal.shipment_receipts_fire_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed from new_rows;
+    perform internal.record_events('shipment_receipts', 'created', changed.businesses, changed.ids);
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed
+    from new_rows where completed_time is not null;
+    perform internal.record_events('shipment_receipts', 'completed', changed.businesses, changed.ids);
+  elsif tg_op = 'DELETE' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids, array_agg(to_jsonb(o)) as gone
+    into changed from old_rows o;
+    perform internal.record_events('shipment_receipts', 'deleted', changed.businesses, changed.ids, changed.gone);
+  else
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before is distinct from after;
+    perform internal.record_events('shipment_receipts', 'updated', changed.businesses, changed.ids);
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before.completed_time is null and after.completed_time is not null;
+    perform internal.record_events('shipment_receipts', 'completed', changed.businesses, changed.ids);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.shipment_receipts_fire_events() is 'Records the events of receipts that are created, changed, completed or deleted.';
 
 CREATE OR REPLACE FUNCTION internal.shipment_receipts_in_full(receipts uuid[], first_items uuid[] DEFAULT '{}'::uuid[])
  RETURNS TABLE(id uuid, document jsonb)
@@ -6073,6 +7109,42 @@ end
 $function$;
 
 comment on function internal.shipment_status_moves_forward() is 'Refuses (409) shipment states that go back, closing with an open receipt, canceling with a completed one, and new locations once shipped.';
+
+CREATE OR REPLACE FUNCTION internal.shipments_fire_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed from new_rows;
+    perform internal.record_events('shipments', 'created', changed.businesses, changed.ids);
+  elsif tg_op = 'DELETE' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids, array_agg(to_jsonb(o)) as gone
+    into changed from old_rows o;
+    perform internal.record_events('shipments', 'deleted', changed.businesses, changed.ids, changed.gone);
+  else
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before is distinct from after;
+    perform internal.record_events('shipments', 'updated', changed.businesses, changed.ids);
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before.status <> after.status;
+    perform internal.record_events('shipments', 'updated.status', changed.businesses, changed.ids);
+  end if;
+  return null;
+end
+$function$;
+
+comment on function internal.shipments_fire_events() is 'Records the events of shipments that are created, changed or deleted.';
 
 CREATE OR REPLACE FUNCTION internal.shipments_in_full(shipments uuid[])
  RETURNS TABLE(id uuid, document jsonb)

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:fd0e95c8cba7bd616d69ad28d1c63931a6d858c8
+--! Hash: sha1:c4c77dba4fb640023ae2141b19c936afbe457847
 --! Message: the spine
 
 --! Included all.sql
@@ -6822,6 +6822,1135 @@ comment on column api.webhook_delivery_attempts.update_time is 'When the record 
 
 grant select on api.webhook_delivery_attempts to business, operator;
 --! EndIncluded webhooks/webhook_delivery_attempts.sql
+--! Included webhooks/events/record_events.sql
+-- Records events in the transaction of the change: one row per object and subscribed action, none where nobody subscribes.
+--   * within one transaction an object has each action once, and no `updated` beside its `created`
+--   * with capture_snapshot the object's JSON is kept as it is when the transaction has made its last change
+--   * configurations that are is_immediate are fired as soon as the change commits
+-- `gone` carries the last state of objects that are deleted.
+create function internal.record_events(
+  resource text,
+  verb text,
+  businesses uuid[],
+  objects uuid[],
+  gone jsonb[] default null
+) returns void
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  object_name constant text := rtrim(resource, 's');
+  event_table constant text := object_name || '_webhooks';
+  event_action constant text := object_name || '.' || verb;
+  created constant text := coalesce(current_setting('lading.created_objects', true), '');
+  transaction constant bigint := pg_current_xact_id()::text::bigint;
+  fires_at_once boolean;
+begin
+  if objects is null or objects = '{}' or not exists (
+    select from api.webhook_configuration_actions a
+    where a.business_id = any (businesses) and starts_with(a.action, object_name || '.')
+  ) then
+    return;
+  end if;
+  if verb = 'created' then
+    perform set_config('lading.created_objects', created || array_to_string(objects, ' ') || ' ', true);
+  end if;
+
+  execute format($sql$
+    with subscribed as (
+      select a.business_id, bool_or(a.capture_snapshot) as captures, bool_or(c.is_immediate) as is_immediate
+      from api.webhook_configuration_actions a
+      join api.webhook_configurations c on c.business_id = a.business_id and c.id = a.webhook_configuration_id
+      where a.business_id = any ($1) and a.action = $4 and c.is_enabled
+      group by 1
+    ),
+    recorded as (
+      insert into api.%1$I (business_id, %2$I, action, %3$I)
+      select o.business_id, o.id, $4, case when s.captures then coalesce(o.gone, document.document) end
+      from unnest($1, $2, $3) with ordinality as o (business_id, id, gone, position)
+      join subscribed s on s.business_id = o.business_id
+      left join internal.%4$I(case when $3 is null then $2 end) document on s.captures and document.id = o.id
+      where not ($5 and position(o.id::text in $6) > 0)
+        and not exists (
+          select from api.%1$I w
+          where w.business_id = o.business_id and w.%2$I = o.id and w.action = $4 and w.transaction_id = $7
+        )
+      order by o.position
+      returning business_id
+    )
+    select bool_or(s.is_immediate) from recorded join subscribed s using (business_id)
+  $sql$, event_table, object_name || '_id', object_name || '_json', resource || '_in_full')
+  into fires_at_once
+  using businesses, objects, gone, event_action, verb = 'updated', created, transaction;
+
+  if gone is null and verb <> 'created' then
+    execute format($sql$
+      update api.%1$I w set %3$I = document.document
+      from internal.%4$I(array(
+        select e.%2$I from api.%1$I e
+        where e.business_id = any ($1) and e.%2$I = any ($2) and e.transaction_id = $3 and e.%3$I is not null
+      )) document
+      where w.business_id = any ($1) and w.%2$I = document.id and w.transaction_id = $3 and w.status = 'ready'
+        and w.%3$I is not null and w.%3$I <> document.document
+    $sql$, event_table, object_name || '_id', object_name || '_json', resource || '_in_full')
+    using businesses, objects, transaction;
+  end if;
+
+  if fires_at_once then
+    perform internal.add_job(
+      'fire_webhooks', jsonb_build_object('transaction_id', transaction::text), 'fire_webhooks ' || transaction
+    );
+  end if;
+end
+$$;
+
+comment on function internal.record_events is
+  'Records an event per object for a subscribed action of shipments or shipment_receipts, in the transaction of the change.';
+--! EndIncluded webhooks/events/record_events.sql
+--! Included webhooks/events/shipments_fire_events.sql
+-- Events of shipments (decisions, section 7): shipment.created, .updated, .updated.status and .deleted. A change of its
+-- packages or items is a change of the shipment. A statement that changes nothing fires nothing.
+create function internal.shipments_fire_events() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed from new_rows;
+    perform internal.record_events('shipments', 'created', changed.businesses, changed.ids);
+  elsif tg_op = 'DELETE' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids, array_agg(to_jsonb(o)) as gone
+    into changed from old_rows o;
+    perform internal.record_events('shipments', 'deleted', changed.businesses, changed.ids, changed.gone);
+  else
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before is distinct from after;
+    perform internal.record_events('shipments', 'updated', changed.businesses, changed.ids);
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before.status <> after.status;
+    perform internal.record_events('shipments', 'updated.status', changed.businesses, changed.ids);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.shipments_fire_events is 'Records the events of shipments that are created, changed or deleted.';
+
+create trigger shipments_fire_events_on_insert after insert on api.shipments
+  referencing new table as new_rows for each statement execute function internal.shipments_fire_events();
+create trigger shipments_fire_events_on_update after update on api.shipments
+  referencing old table as old_rows new table as new_rows for each statement execute function internal.shipments_fire_events();
+create trigger shipments_fire_events_on_delete after delete on api.shipments
+  referencing old table as old_rows for each statement execute function internal.shipments_fire_events();
+
+create function internal.shipment_contents_fire_events() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  contents_of uuid[];
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    contents_of := array(select distinct shipment_id from new_rows);
+  elsif tg_op = 'DELETE' then
+    contents_of := array(select distinct shipment_id from old_rows);
+  else
+    contents_of := array(
+      select distinct unnest(array[before.shipment_id, after.shipment_id])
+      from old_rows before
+      join new_rows after using (id)
+      where before is distinct from after
+    );
+  end if;
+  select array_agg(s.business_id) as businesses, array_agg(s.id) as ids
+  into changed
+  from api.shipments s
+  where s.id = any (contents_of);
+  perform internal.record_events('shipments', 'updated', changed.businesses, changed.ids);
+  return null;
+end
+$$;
+
+comment on function internal.shipment_contents_fire_events is 'Records shipment.updated for shipments whose packages or items change.';
+
+create trigger shipment_contents_fire_events_on_insert after insert on api.shipment_items
+  referencing new table as new_rows for each statement execute function internal.shipment_contents_fire_events();
+create trigger shipment_contents_fire_events_on_update after update on api.shipment_items
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function internal.shipment_contents_fire_events();
+create trigger shipment_contents_fire_events_on_delete after delete on api.shipment_items
+  referencing old table as old_rows for each statement execute function internal.shipment_contents_fire_events();
+create trigger shipment_contents_fire_events_on_insert after insert on api.shipment_packages
+  referencing new table as new_rows for each statement execute function internal.shipment_contents_fire_events();
+create trigger shipment_contents_fire_events_on_update after update on api.shipment_packages
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function internal.shipment_contents_fire_events();
+create trigger shipment_contents_fire_events_on_delete after delete on api.shipment_packages
+  referencing old table as old_rows for each statement execute function internal.shipment_contents_fire_events();
+--! EndIncluded webhooks/events/shipments_fire_events.sql
+--! Included webhooks/events/shipment_receipts_fire_events.sql
+-- Events of receipts (decisions, section 7): shipment_receipt.created, .updated, .completed and .deleted. A change of its
+-- items is a change of the receipt. A receipt created and completed in one call has no `updated`.
+create function internal.shipment_receipts_fire_events() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed from new_rows;
+    perform internal.record_events('shipment_receipts', 'created', changed.businesses, changed.ids);
+    select array_agg(business_id) as businesses, array_agg(id) as ids into changed
+    from new_rows where completed_time is not null;
+    perform internal.record_events('shipment_receipts', 'completed', changed.businesses, changed.ids);
+  elsif tg_op = 'DELETE' then
+    select array_agg(business_id) as businesses, array_agg(id) as ids, array_agg(to_jsonb(o)) as gone
+    into changed from old_rows o;
+    perform internal.record_events('shipment_receipts', 'deleted', changed.businesses, changed.ids, changed.gone);
+  else
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before is distinct from after;
+    perform internal.record_events('shipment_receipts', 'updated', changed.businesses, changed.ids);
+    select array_agg(after.business_id) as businesses, array_agg(after.id) as ids
+    into changed
+    from old_rows before
+    join new_rows after using (id)
+    where before.completed_time is null and after.completed_time is not null;
+    perform internal.record_events('shipment_receipts', 'completed', changed.businesses, changed.ids);
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.shipment_receipts_fire_events is
+  'Records the events of receipts that are created, changed, completed or deleted.';
+
+create trigger shipment_receipts_fire_events_on_insert after insert on api.shipment_receipts
+  referencing new table as new_rows for each statement execute function internal.shipment_receipts_fire_events();
+create trigger shipment_receipts_fire_events_on_update after update on api.shipment_receipts
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function internal.shipment_receipts_fire_events();
+create trigger shipment_receipts_fire_events_on_delete after delete on api.shipment_receipts
+  referencing old table as old_rows for each statement execute function internal.shipment_receipts_fire_events();
+
+create function internal.shipment_receipt_items_fire_events() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  items_of uuid[];
+  changed record;
+begin
+  if tg_op = 'INSERT' then
+    items_of := array(select distinct shipment_receipt_id from new_rows);
+  elsif tg_op = 'DELETE' then
+    items_of := array(select distinct shipment_receipt_id from old_rows);
+  else
+    items_of := array(
+      select distinct unnest(array[before.shipment_receipt_id, after.shipment_receipt_id])
+      from old_rows before
+      join new_rows after using (id)
+      where before is distinct from after
+    );
+  end if;
+  select array_agg(r.business_id) as businesses, array_agg(r.id) as ids
+  into changed
+  from api.shipment_receipts r
+  where r.id = any (items_of);
+  perform internal.record_events('shipment_receipts', 'updated', changed.businesses, changed.ids);
+  return null;
+end
+$$;
+
+comment on function internal.shipment_receipt_items_fire_events is
+  'Records shipment_receipt.updated for receipts whose items change.';
+
+create trigger shipment_receipt_items_fire_events_on_insert after insert on api.shipment_receipt_items
+  referencing new table as new_rows for each statement execute function internal.shipment_receipt_items_fire_events();
+create trigger shipment_receipt_items_fire_events_on_update after update on api.shipment_receipt_items
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function internal.shipment_receipt_items_fire_events();
+create trigger shipment_receipt_items_fire_events_on_delete after delete on api.shipment_receipt_items
+  referencing old table as old_rows for each statement execute function internal.shipment_receipt_items_fire_events();
+--! EndIncluded webhooks/events/shipment_receipts_fire_events.sql
+--! Included webhooks/delivery/event_payload.sql
+-- The body of a delivery: {id, type, timestamp, business_id, sequence, data}. data is the object in full.
+create function internal.event_payload(
+  event_id uuid,
+  action text,
+  event_time timestamptz,
+  business_id uuid,
+  sequence bigint,
+  data jsonb
+) returns jsonb
+language sql immutable
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'id', event_id, 'type', action, 'timestamp', to_jsonb(event_time), 'business_id', business_id, 'sequence', sequence,
+    'data', data
+  )
+$$;
+
+comment on function internal.event_payload is 'The body of a webhook delivery.';
+
+-- The objects of a resource of one business in full, as they are now.
+create function internal.objects_in_full(action text, objects uuid[]) returns table (id uuid, document jsonb)
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+  if starts_with(action, 'shipment_receipt.') then
+    return query select r.id, r.document from internal.shipment_receipts_in_full(objects) r;
+  else
+    return query select s.id, s.document from internal.shipments_in_full(objects) s;
+  end if;
+end
+$$;
+
+comment on function internal.objects_in_full is 'The objects that an action is about, in full and as they are now.';
+--! EndIncluded webhooks/delivery/event_payload.sql
+--! Included webhooks/delivery/queue_deliveries.sql
+-- One waiting job per configuration delivers what is due of it: a consumer that hangs holds back nobody else.
+create function internal.queue_deliveries(configurations uuid[], run_at timestamptz default null) returns void
+language sql
+set search_path = ''
+as $$
+  select internal.add_job(
+    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id, run_at
+  )
+  from unnest(configurations) id
+$$;
+
+comment on function internal.queue_deliveries is 'Queues the job that delivers what is due of each configuration.';
+
+create function internal.queue_due_deliveries() returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+  due uuid[] := array(
+    select distinct d.webhook_configuration_id
+    from api.webhook_deliveries d
+    join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+    where d.next_attempt_time <= now() and c.is_enabled
+  );
+begin
+  perform internal.queue_deliveries(due);
+  return cardinality(due);
+end
+$$;
+
+comment on function internal.queue_due_deliveries is
+  'The sweep: queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
+--! EndIncluded webhooks/delivery/queue_deliveries.sql
+--! Included webhooks/delivery/fire_events.sql
+-- Fires events that are ready: each becomes one delivery per configuration subscribed to its action and is `sent`, in one
+-- transaction. Several workers may do so at once. With a transaction given, only its events. Takes at most `most`; returns
+-- how many events it fired, so that a caller goes on until it is 0.
+create view internal.webhook_events with (security_invoker = true) as
+select 'shipment' as object_name, id, business_id, transaction_id, shipment_id as object_id, action, status,
+  shipment_json as snapshot, creation_time
+from api.shipment_webhooks
+union all
+select 'shipment_receipt', id, business_id, transaction_id, shipment_receipt_id, action, status,
+  shipment_receipt_json, creation_time
+from api.shipment_receipt_webhooks;
+
+comment on view internal.webhook_events is 'The event records of shipments and of receipts together.';
+
+create function internal.fire_events(only_transaction bigint default null, most integer default 500) returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+  taken uuid[];
+  configurations uuid[];
+begin
+  taken := array(
+    select id from api.shipment_webhooks
+    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
+    order by id limit most for update skip locked
+  ) || array(
+    select id from api.shipment_receipt_webhooks
+    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
+    order by id limit most for update skip locked
+  );
+  if taken = '{}' then
+    return 0;
+  end if;
+
+  with event as materialized (
+    select e.* from internal.webhook_events e where e.id = any (taken)
+  ),
+  counted as (
+    insert into internal.webhook_sequences as s (business_id, object_id, last_sequence)
+    select business_id, object_id, count(*) from event group by 1, 2 order by 1, 2
+    on conflict (business_id, object_id) do update set last_sequence = s.last_sequence + excluded.last_sequence
+    returning business_id, object_id, last_sequence
+  ),
+  numbered as (
+    select e.*,
+      c.last_sequence - count(*) over (partition by e.business_id, e.object_id)
+        + row_number() over (partition by e.business_id, e.object_id order by e.id) as sequence
+    from event e
+    join counted c using (business_id, object_id)
+  ),
+  current_state as materialized (
+    select s.id, s.document
+    from internal.shipments_in_full(array(select distinct object_id from event where object_name = 'shipment')) s
+    union all
+    select r.id, r.document
+    from internal.shipment_receipts_in_full(
+      array(select distinct object_id from event where object_name = 'shipment_receipt')) r
+  ),
+  composed as (
+    select e.*, c.id as configuration_id, internal.event_payload(
+      e.id, e.action, e.creation_time, e.business_id, e.sequence,
+      coalesce(
+        case when a.capture_snapshot then e.snapshot end,
+        case when current_state.document ->> 'business_id' = e.business_id::text then current_state.document end,
+        e.snapshot,
+        jsonb_build_object('id', e.object_id, 'business_id', e.business_id)
+      )
+    ) as payload
+    from numbered e
+    join api.webhook_configuration_actions a on a.business_id = e.business_id and a.action = e.action
+    join api.webhook_configurations c on c.business_id = a.business_id and c.id = a.webhook_configuration_id and c.is_enabled
+    left join current_state on current_state.id = e.object_id
+  ),
+  delivered as (
+    insert into api.webhook_deliveries (
+      business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, payload, payload_bytes
+    )
+    select business_id, configuration_id, id, action, object_id, sequence, creation_time,
+      case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+    from composed
+    order by id, configuration_id
+    returning webhook_configuration_id
+  )
+  select array_agg(distinct webhook_configuration_id) into configurations from delivered;
+
+  update api.shipment_webhooks set status = 'sent' where id = any (taken);
+  update api.shipment_receipt_webhooks set status = 'sent' where id = any (taken);
+  perform internal.queue_deliveries(configurations);
+  return cardinality(taken);
+end
+$$;
+
+comment on function internal.fire_events is
+  'Turns ready events into deliveries, one per subscribed configuration, and marks them sent; returns how many events.';
+--! EndIncluded webhooks/delivery/fire_events.sql
+--! Included webhooks/delivery/rebuilt_payload.sql
+-- The body of a delivery that was too large to keep: from the snapshot of its event, else from the object as it is now.
+create function internal.rebuilt_payload(delivery api.webhook_deliveries) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select internal.event_payload(
+    delivery.event_id, delivery.action, delivery.event_time, delivery.business_id, delivery.sequence,
+    coalesce(
+      (
+        select e.snapshot from internal.webhook_events e
+        where e.id = delivery.event_id and e.business_id = delivery.business_id
+      ),
+      (
+        select o.document from internal.objects_in_full(delivery.action, array[delivery.object_id]) o
+        where o.document ->> 'business_id' = delivery.business_id::text
+      ),
+      jsonb_build_object('id', delivery.object_id, 'business_id', delivery.business_id)
+    )
+  )
+$$;
+
+comment on function internal.rebuilt_payload is 'The body of a delivery that was not kept, built again from its event or its object.';
+--! EndIncluded webhooks/delivery/rebuilt_payload.sql
+--! Included webhooks/delivery/claim_deliveries.sql
+-- First step of delivery: takes up to `most` due deliveries of a configuration for the time of a lease, and returns what to
+-- send: the address, the body's text, the secrets that sign it (the current one first). Goes straight to the consumer when
+-- this installation delivers or the body is over 300,000 bytes, else to the configuration's producer_url, which is told
+-- the consumer. A body that was not kept for its size is built again from the event.
+create function internal.claim_deliveries(
+  configuration_id uuid,
+  most integer,
+  lease interval default '60 s',
+  at timestamptz default now()
+) returns table (
+  delivery_id uuid, lease_token bigint, event_id uuid, url text, consumer_url text, body text, secrets text[]
+)
+language plpgsql
+set search_path = ''
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with due as (
+    select d.id
+    from api.webhook_configurations c
+    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
+    where c.id = configuration_id and c.is_enabled and d.next_attempt_time <= at
+    order by d.next_attempt_time, d.id
+    limit most
+    for update of d skip locked
+  ),
+  claimed as (
+    update api.webhook_deliveries d
+    set state = 'sending', lease_token = d.lease_token + 1, next_attempt_time = at + lease
+    from due
+    where d.id = due.id
+    returning d.*
+  )
+  select
+    d.id, d.lease_token, d.event_id,
+    case when c.producer_url = internal.delivery_address() or d.payload_bytes > 300000
+      then c.hook_consumer_url else c.producer_url end,
+    case when c.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000 then c.hook_consumer_url end,
+    coalesce(d.payload, internal.rebuilt_payload(d))::text,
+    array(
+      select s.secret from internal.webhook_secrets s
+      where s.business_id = c.business_id and s.webhook_configuration_id = c.id
+        and (s.expires_time is null or s.expires_time > at)
+      order by s.expires_time desc nulls first
+    )
+  from claimed d
+  join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+  order by d.sequence, d.id;
+end
+$$;
+
+comment on function internal.claim_deliveries is 'Claims due deliveries of a configuration under a lease and returns what to send.';
+--! EndIncluded webhooks/delivery/claim_deliveries.sql
+--! Included webhooks/delivery/webhook_failures.sql
+-- Since when a configuration has only failed; no row while it works. After five days it is disabled.
+create table internal.webhook_failures (
+  business_id uuid not null,
+  webhook_configuration_id uuid not null,
+  failing_since timestamptz not null,
+  primary key (business_id, webhook_configuration_id),
+  foreign key (business_id, webhook_configuration_id) references api.webhook_configurations (business_id, id)
+    on delete cascade
+);
+
+comment on table internal.webhook_failures is 'Configurations whose deliveries have failed without a success since.';
+
+alter table internal.webhook_failures replica identity using index webhook_failures_pkey;
+alter table internal.webhook_failures enable row level security, force row level security;
+create policy every_business on internal.webhook_failures to current_user using (true);
+--! EndIncluded webhooks/delivery/webhook_failures.sql
+--! Included webhooks/delivery/retry_delay.sql
+-- How long after its nth failed attempt a delivery is tried again; null when it was the last.
+-- Each is spread by ±20 %: `chance` is a number from 0 to 1.
+create function internal.retry_delay(failed_attempts integer, chance double precision) returns interval
+language sql immutable
+set search_path = ''
+as $$
+  select (array['5 s', '5 min', '30 min', '2 h', '5 h', '10 h', '14 h', '20 h', '24 h']::interval[])[failed_attempts]
+    * (0.8 + 0.4 * chance)
+$$;
+
+comment on function internal.retry_delay is 'The retry schedule: the delay after the nth failed attempt, ±20 %; null after the last.';
+--! EndIncluded webhooks/delivery/retry_delay.sql
+--! Included webhooks/delivery/record_attempt.sql
+-- Last step of delivery, with what came of the attempt:
+--   2xx                       delivered
+--   410                       failed, and the configuration is disabled
+--   anything else             tried again on the schedule, not before Retry-After; failed after the last. A configuration
+--                             that has only failed for five days is disabled
+-- A lease token that was superseded records nothing. Returns the delivery's state, null when nothing was recorded.
+create function internal.record_attempt(
+  delivery_id uuid,
+  lease_token bigint,
+  attempt jsonb,
+  at timestamptz default now()
+) returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  delivery api.webhook_deliveries;
+  status constant integer := (attempt ->> 'response_status')::integer;
+  retry_after constant interval := case
+    when attempt ->> 'retry_after_seconds' is not null
+      then make_interval(secs => least((attempt ->> 'retry_after_seconds')::double precision, 86400))
+  end;
+  since timestamptz;
+begin
+  select d.* into delivery
+  from api.webhook_deliveries d
+  where d.id = record_attempt.delivery_id and d.lease_token = record_attempt.lease_token and d.state = 'sending'
+  for update;
+  if not found then
+    return null;
+  end if;
+
+  insert into api.webhook_delivery_attempts (
+    business_id, webhook_delivery_id, attempt_number, attempt_time, request_url, request_headers,
+    response_status, response_headers, response_body, duration_ms, error
+  )
+  values (
+    delivery.business_id, delivery.id, delivery.attempt_count + 1, at, attempt ->> 'request_url',
+    coalesce(nullif(attempt -> 'request_headers', 'null'), '{}'), status, nullif(attempt -> 'response_headers', 'null'),
+    attempt ->> 'response_body', (attempt ->> 'duration_ms')::integer, attempt ->> 'error'
+  );
+
+  delivery.attempt_count := delivery.attempt_count + 1;
+  delivery.next_attempt_time := case
+    when status between 200 and 299 or status = 410 then null
+    else at + greatest(internal.retry_delay(delivery.attempt_count, random()), retry_after)
+  end;
+  if internal.retry_delay(delivery.attempt_count, 0) is null then
+    delivery.next_attempt_time := null;
+  end if;
+  update api.webhook_deliveries d set
+    state = case
+      when status between 200 and 299 then 'delivered'
+      when delivery.next_attempt_time is null then 'failed'
+      else 'pending'
+    end::api.webhook_delivery_state,
+    attempt_count = delivery.attempt_count,
+    next_attempt_time = delivery.next_attempt_time,
+    ended_time = case when delivery.next_attempt_time is null then at end,
+    response_status = status,
+    duration_ms = (attempt ->> 'duration_ms')::integer,
+    error = attempt ->> 'error'
+  where d.id = delivery.id
+  returning d.state into delivery.state;
+
+  if delivery.is_test then
+    null;
+  elsif delivery.state = 'delivered' then
+    delete from internal.webhook_failures f
+    where f.business_id = delivery.business_id and f.webhook_configuration_id = delivery.webhook_configuration_id;
+  else
+    insert into internal.webhook_failures as f (business_id, webhook_configuration_id, failing_since)
+    values (delivery.business_id, delivery.webhook_configuration_id, at)
+    on conflict on constraint webhook_failures_pkey do update set failing_since = f.failing_since
+    returning f.failing_since into since;
+    update api.webhook_configurations c set
+      is_enabled = false,
+      disabled_time = at,
+      disabled_reason = case when status = 410 then 'The consumer answered 410 Gone'
+        else 'Every delivery has failed for five days' end
+    where c.business_id = delivery.business_id and c.id = delivery.webhook_configuration_id and c.is_enabled
+      and (status = 410 or at - since >= interval '5 days');
+  end if;
+  return delivery.state;
+end
+$$;
+
+comment on function internal.record_attempt is
+  'Records an attempt at a delivery and what follows from it: delivered, tried again, failed, or the configuration disabled.';
+--! EndIncluded webhooks/delivery/record_attempt.sql
+--! Included webhooks/delivery/disabled_configurations_deliver_nothing.sql
+-- A configuration that is disabled delivers nothing: what waits is canceled and can be replayed. Enabled again it has a
+-- clean slate.
+create function internal.enabled_configuration_has_no_reason() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if new.is_enabled then
+    new.disabled_reason := null;
+    new.disabled_time := null;
+  else
+    new.disabled_time := coalesce(new.disabled_time, now());
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.enabled_configuration_has_no_reason is
+  'Keeps disabled_time and disabled_reason of a configuration in line with is_enabled.';
+
+create trigger enabled_configuration_has_no_reason before update on api.webhook_configurations for each row
+  when (old.is_enabled <> new.is_enabled) execute function internal.enabled_configuration_has_no_reason();
+
+create function internal.disabled_configurations_deliver_nothing() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if new.is_enabled then
+    delete from internal.webhook_failures f
+    where f.business_id = new.business_id and f.webhook_configuration_id = new.id;
+  else
+    update api.webhook_deliveries d set
+      state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
+    where d.business_id = new.business_id and d.webhook_configuration_id = new.id and d.next_attempt_time is not null;
+  end if;
+  return null;
+end
+$$;
+
+comment on function internal.disabled_configurations_deliver_nothing is
+  'Cancels what waits for a configuration that is disabled, and forgets the failures of one that is enabled.';
+
+create trigger disabled_configurations_deliver_nothing after update on api.webhook_configurations for each row
+  when (old.is_enabled <> new.is_enabled) execute function internal.disabled_configurations_deliver_nothing();
+--! EndIncluded webhooks/delivery/disabled_configurations_deliver_nothing.sql
+--! Included webhooks/delivery/delete_old_deliveries.sql
+-- Deliveries are kept for a time and then deleted with their attempts, oldest first, a batch per call so that no
+-- transaction grows long. What has not ended is kept. Returns how many were deleted.
+create function internal.delete_old_deliveries(kept_days integer, most integer default 1000) returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+  deleted integer;
+begin
+  delete from api.webhook_deliveries
+  where id in (
+    select id from api.webhook_deliveries
+    where creation_time < now() - make_interval(days => kept_days) and ended_time is not null
+    order by id
+    limit most
+    for update skip locked
+  );
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+
+comment on function internal.delete_old_deliveries is 'Deletes a batch of ended deliveries older than so many days; returns how many.';
+--! EndIncluded webhooks/delivery/delete_old_deliveries.sql
+--! Included webhooks/delivery/own_configuration.sql
+-- A webhook configuration that an RPC names must be one that the caller may act for (404).
+create function internal.own_configuration(configuration_id uuid) returns api.webhook_configurations
+language plpgsql stable
+security definer set search_path = ''
+as $$
+declare
+  found_configuration api.webhook_configurations;
+begin
+  select c.* into found_configuration
+  from api.webhook_configurations c
+  where c.id = configuration_id
+    and (c.business_id = internal.business_id() or internal.caller_role() is distinct from 'business');
+  if not found then
+    perform internal.refuse(404, format('webhook_configuration_id: no webhook configuration "%s"', configuration_id));
+  end if;
+  return found_configuration;
+end
+$$;
+
+comment on function internal.own_configuration is
+  'A webhook configuration that the caller may act for. Refuses (404) any other: the caller cannot tell which.';
+--! EndIncluded webhooks/delivery/own_configuration.sql
+--! Included webhooks/delivery/replay_webhook_deliveries.sql
+-- Replays: a new delivery of the same event, with the same body and webhook-id, sent at once.
+create function internal.replay(deliveries uuid[]) returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+  configurations uuid[];
+  replayed integer;
+begin
+  with again as (
+    insert into api.webhook_deliveries (
+      business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, replay_of,
+      payload, payload_bytes
+    )
+    select business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, id,
+      payload, payload_bytes
+    from api.webhook_deliveries
+    where id = any (deliveries)
+    order by sequence, id
+    returning webhook_configuration_id
+  )
+  select array_agg(distinct webhook_configuration_id), count(*) into configurations, replayed from again;
+  perform internal.queue_deliveries(configurations);
+  return replayed;
+end
+$$;
+
+comment on function internal.replay is 'Delivers the events of deliveries again, as new deliveries; returns how many.';
+
+create function api.replay_webhook_delivery(id uuid) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  delivery api.webhook_deliveries;
+begin
+  select d.* into delivery
+  from api.webhook_deliveries d
+  where d.id = replay_webhook_delivery.id
+    and (d.business_id = internal.business_id() or internal.caller_role() is distinct from 'business');
+  if not found then
+    perform internal.refuse(404, format('id: no webhook delivery "%s"', id));
+  elsif not (internal.own_configuration(delivery.webhook_configuration_id)).is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+  return jsonb_build_object('count', internal.replay(array[delivery.id]));
+end
+$$;
+
+comment on function api.replay_webhook_delivery is
+  'Delivers the event of a delivery again, with the same body and webhook-id: {id} gives {count}. 404 when there is no such delivery, 409 when its configuration is disabled.';
+
+grant execute on function api.replay_webhook_delivery to business, operator;
+
+-- Events of a configuration in a time: `failed` those of which no delivery succeeded, `missing` those that it is subscribed
+-- to and was never sent, `all` every one that it was or should have been sent. dry_run only counts.
+create function api.replay_webhook_deliveries(
+  webhook_configuration_id uuid,
+  since timestamptz,
+  until timestamptz default null,
+  "only" text default 'all',
+  dry_run boolean default false
+) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  until_time constant timestamptz := coalesce(until, now());
+  kind constant text := "only";
+  sent uuid[] := '{}';
+  missing uuid[] := '{}';
+begin
+  if kind is null or kind not in ('failed', 'missing', 'all') then
+    perform internal.refuse_input('only: must be failed, missing or all');
+  elsif since is null then
+    perform internal.refuse_input('since: is required');
+  elsif not configuration.is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+
+  if kind in ('failed', 'all') then
+    sent := array(
+      select (array_agg(d.id order by d.id desc))[1]
+      from api.webhook_deliveries d
+      where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
+        and d.event_time >= since and d.event_time <= until_time and not d.is_test
+      group by d.event_id
+      having kind = 'all' and bool_and(d.ended_time is not null)
+        or kind = 'failed' and bool_and(d.state in ('failed', 'canceled'))
+    );
+  end if;
+  if kind in ('missing', 'all') then
+    missing := array(
+      select e.id
+      from internal.webhook_events e
+      join api.webhook_configuration_actions a
+        on a.business_id = e.business_id and a.webhook_configuration_id = configuration.id and a.action = e.action
+      where e.business_id = configuration.business_id and e.status = 'sent'
+        and e.creation_time >= since and e.creation_time <= until_time
+        and not exists (
+          select from api.webhook_deliveries d
+          where d.business_id = e.business_id and d.event_id = e.id and d.webhook_configuration_id = configuration.id
+        )
+    );
+  end if;
+
+  if not coalesce(dry_run, false) then
+    perform internal.replay(sent);
+    perform internal.deliver_missing(configuration, missing);
+  end if;
+  return jsonb_build_object('count', cardinality(sent) + cardinality(missing));
+end
+$$;
+
+comment on function api.replay_webhook_deliveries is
+  'Delivers events of a configuration again: {webhook_configuration_id, since, until, only: failed | missing | all, dry_run} gives {count}. '
+  'failed: no delivery of the event succeeded; missing: it was never sent one that it is subscribed to; all: both and what succeeded. dry_run only counts. '
+  '404 when there is no such configuration, 409 when it is disabled.';
+
+grant execute on function api.replay_webhook_deliveries to business, operator;
+
+create function internal.deliver_missing(configuration api.webhook_configurations, events uuid[]) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into api.webhook_deliveries (
+    business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, payload, payload_bytes
+  )
+  select composed.business_id, configuration.id, composed.id, composed.action, composed.object_id, composed.sequence, composed.creation_time,
+    case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+  from (
+    select e.*, s.sequence, internal.event_payload(
+      e.id, e.action, e.creation_time, e.business_id, s.sequence,
+      coalesce(
+        e.snapshot,
+        (
+          select o.document from internal.objects_in_full(e.action, array[e.object_id]) o
+          where o.document ->> 'business_id' = e.business_id::text
+        ),
+        jsonb_build_object('id', e.object_id, 'business_id', e.business_id)
+      )
+    ) as payload
+    from internal.webhook_events e
+    cross join lateral (
+      select coalesce(
+        (select max(d.sequence) from api.webhook_deliveries d where d.business_id = e.business_id and d.event_id = e.id),
+        (select q.last_sequence from internal.webhook_sequences q where q.business_id = e.business_id and q.object_id = e.object_id),
+        0
+      ) as sequence
+    ) s
+    where e.id = any (events)
+  ) composed
+  order by composed.id;
+  if events <> '{}' then
+    perform internal.queue_deliveries(array[configuration.id]);
+  end if;
+end
+$$;
+
+comment on function internal.deliver_missing is 'Delivers events to a configuration that was never sent them.';
+--! EndIncluded webhooks/delivery/replay_webhook_deliveries.sql
+--! Included webhooks/delivery/send_test_webhook.sql
+-- A test event: what the configuration would be sent for its latest object of the action's kind, marked as a test.
+create function api.send_test_webhook(webhook_configuration_id uuid, action text) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  latest uuid;
+  event_id constant uuid := uuidv7();
+  payload jsonb;
+begin
+  if not exists (select from api.webhook_actions a where a.action = send_test_webhook.action) then
+    perform internal.refuse_input(format('action: no webhook action "%s"', action));
+  elsif not configuration.is_enabled then
+    perform internal.refuse(409, 'The webhook configuration is disabled: enable it first');
+  end if;
+
+  if starts_with(action, 'shipment_receipt.') then
+    latest := (
+      select r.id from api.shipment_receipts r where r.business_id = configuration.business_id order by r.id desc limit 1
+    );
+  else
+    latest := (select s.id from api.shipments s where s.business_id = configuration.business_id order by s.id desc limit 1);
+  end if;
+  payload := internal.event_payload(
+    event_id, action, now(), configuration.business_id, 0,
+    coalesce(
+      (select o.document from internal.objects_in_full(action, array[latest]) o),
+      jsonb_build_object('id', event_id, 'business_id', configuration.business_id)
+    )
+  );
+  insert into api.webhook_deliveries (
+    business_id, webhook_configuration_id, event_id, action, object_id, sequence, event_time, is_test, payload, payload_bytes
+  )
+  values (
+    configuration.business_id, configuration.id, event_id, action, coalesce(latest, event_id), 0, now(), true,
+    case when octet_length(payload::text) <= 300000 then payload end, octet_length(payload::text)
+  );
+  perform internal.queue_deliveries(array[configuration.id]);
+  return jsonb_build_object('count', 1);
+end
+$$;
+
+comment on function api.send_test_webhook is
+  'Sends a configuration a test event of an action: {webhook_configuration_id, action} gives {count: 1}. Its data is the latest object of that kind.';
+
+grant execute on function api.send_test_webhook to business, operator;
+--! EndIncluded webhooks/delivery/send_test_webhook.sql
+--! Included webhooks/delivery/rotate_webhook_secret.sql
+-- A new secret signs from now on; the former one signs too for 24 hours, so that consumers can change over.
+create function api.rotate_webhook_secret(webhook_configuration_id uuid) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  configuration constant api.webhook_configurations := internal.own_configuration(webhook_configuration_id);
+  new_secret text;
+begin
+  update internal.webhook_secrets s set expires_time = now() + interval '24 hours'
+  where s.business_id = configuration.business_id and s.webhook_configuration_id = configuration.id and s.expires_time is null;
+  insert into internal.webhook_secrets (business_id, webhook_configuration_id)
+  values (configuration.business_id, configuration.id)
+  returning secret into new_secret;
+  return jsonb_build_object('secret', new_secret);
+end
+$$;
+
+comment on function api.rotate_webhook_secret is
+  'Gives a configuration a new signing secret: {webhook_configuration_id} gives {secret}, shown only here and in the portal. The former one signs too for 24 hours.';
+
+grant execute on function api.rotate_webhook_secret to business, operator;
+--! EndIncluded webhooks/delivery/rotate_webhook_secret.sql
+--! Included webhooks/portal/portal_links.sql
+-- Magic links to the delivery portal, and the sessions that browsers have through them. Only hashes of their tokens are
+-- kept. A link lasts seven days; its sessions end with it.
+create table internal.portal_links (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null references api.businesses on delete cascade,
+  token_hash bytea not null unique,
+  creation_time timestamptz not null default now(),
+  expires_time timestamptz not null,
+  revoked_time timestamptz,
+  unique (business_id, id)
+);
+
+comment on table internal.portal_links is 'Magic links to the delivery portal, by the SHA-256 of their tokens.';
+
+alter table internal.portal_links replica identity using index portal_links_business_id_id_key;
+alter table internal.portal_links enable row level security, force row level security;
+create policy every_business on internal.portal_links to current_user using (true);
+
+create table internal.portal_sessions (
+  id uuid primary key default uuidv7(),
+  business_id uuid not null,
+  portal_link_id uuid not null,
+  token_hash bytea not null unique,
+  creation_time timestamptz not null default now(),
+  ended_time timestamptz,
+  unique (business_id, id),
+  foreign key (business_id, portal_link_id) references internal.portal_links (business_id, id) on delete cascade
+);
+
+create index on internal.portal_sessions (business_id, portal_link_id);
+
+comment on table internal.portal_sessions is 'Sessions of browsers in the delivery portal, by the SHA-256 of their tokens.';
+
+alter table internal.portal_sessions replica identity using index portal_sessions_business_id_id_key;
+alter table internal.portal_sessions enable row level security, force row level security;
+create policy every_business on internal.portal_sessions to current_user using (true);
+--! EndIncluded webhooks/portal/portal_links.sql
+--! Included webhooks/portal/create_webhook_portal_magic_link.sql
+-- The way into the portal: whoever has the link sees and replays the deliveries of the business for seven days.
+create function internal.new_token() returns text
+language sql
+set search_path = ''
+as $$
+  select internal.base64url(internal.gen_random_bytes(32))
+$$;
+
+comment on function internal.new_token is 'A new random token of 256 bits, as base64url.';
+
+create function api.create_webhook_portal_magic_link(business_id uuid) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  token constant text := internal.new_token();
+  link internal.portal_links;
+begin
+  perform internal.require_business(business_id);
+  insert into internal.portal_links (business_id, token_hash, expires_time)
+  values (create_webhook_portal_magic_link.business_id, sha256(convert_to(token, 'UTF8')), now() + interval '7 days')
+  returning * into link;
+  return jsonb_build_object(
+    'url', internal.setting('public_url') || '/portal/open?token=' || token,
+    'expires_time', link.expires_time
+  );
+end
+$$;
+
+comment on function api.create_webhook_portal_magic_link is
+  'Makes a link to the portal that shows and replays webhook deliveries: {business_id} gives {url, expires_time}. Valid for 7 days.';
+
+grant execute on function api.create_webhook_portal_magic_link to business, operator;
+
+create function api.revoke_webhook_portal_magic_links(business_id uuid) returns jsonb
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  revoked integer;
+begin
+  perform internal.require_business(business_id);
+  update internal.portal_links l set revoked_time = now()
+  where l.business_id = revoke_webhook_portal_magic_links.business_id and l.revoked_time is null and l.expires_time > now();
+  get diagnostics revoked = row_count;
+  return jsonb_build_object('count', revoked);
+end
+$$;
+
+comment on function api.revoke_webhook_portal_magic_links is
+  'Ends all portal links of a business and the sessions opened through them, at once: {business_id} gives {count}.';
+
+grant execute on function api.revoke_webhook_portal_magic_links to business, operator;
+--! EndIncluded webhooks/portal/create_webhook_portal_magic_link.sql
+--! Included webhooks/portal/portal_sessions.sql
+-- Opens a session through a magic link and returns its token; null when the link is unknown, expired or revoked.
+create function internal.open_portal_session(link_token text) returns text
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  token constant text := internal.new_token();
+begin
+  insert into internal.portal_sessions (business_id, portal_link_id, token_hash)
+  select l.business_id, l.id, sha256(convert_to(token, 'UTF8'))
+  from internal.portal_links l
+  where l.token_hash = sha256(convert_to(link_token, 'UTF8')) and l.revoked_time is null and l.expires_time > now();
+  return case when found then token end;
+end
+$$;
+
+comment on function internal.open_portal_session is 'Opens a portal session through a magic link and returns its token; null when the link is not valid.';
+
+grant execute on function internal.open_portal_session to authenticator;
+
+-- Lets this transaction act for the business of a session, as its role `business`, and returns the business; null when the
+-- session is not valid any more.
+create function internal.enter_portal(session_token text) returns uuid
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  session_business uuid;
+begin
+  select s.business_id into session_business
+  from internal.portal_sessions s
+  join internal.portal_links l on l.business_id = s.business_id and l.id = s.portal_link_id
+  where s.token_hash = sha256(convert_to(session_token, 'UTF8')) and s.ended_time is null
+    and l.revoked_time is null and l.expires_time > now();
+  if found then
+    perform internal.act_as('business', session_business);
+  end if;
+  return session_business;
+end
+$$;
+
+comment on function internal.enter_portal is
+  'Makes this transaction act for the business of a portal session and returns that business; null when the session is not valid.';
+
+grant execute on function internal.enter_portal to authenticator;
+
+create function internal.end_portal_session(session_token text) returns void
+language sql
+security definer set search_path = ''
+as $$
+  update internal.portal_sessions set ended_time = now() where token_hash = sha256(convert_to(session_token, 'UTF8'))
+$$;
+
+comment on function internal.end_portal_session is 'Ends a portal session.';
+
+grant execute on function internal.end_portal_session to authenticator;
+
+-- The secret that signs the deliveries of a configuration, for the portal: an RPC never shows it but when it is made.
+create function internal.reveal_webhook_secret(configuration_id uuid) returns text
+language sql stable
+security definer set search_path = ''
+as $$
+  select s.secret
+  from internal.webhook_secrets s
+  where s.webhook_configuration_id = (internal.own_configuration(configuration_id)).id and s.expires_time is null
+$$;
+
+comment on function internal.reveal_webhook_secret is 'The current signing secret of a configuration of the caller''s business. Refuses (404) any other.';
+
+grant execute on function internal.reveal_webhook_secret to business;
+--! EndIncluded webhooks/portal/portal_sessions.sql
 -- after the steps and the webhooks, whose addresses it sets
 --! Included steps/set_public_url.sql
 -- Tells the database the address that clients see. What is computed from it follows: callback_url of every
