@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:c4c77dba4fb640023ae2141b19c936afbe457847
+--! Hash: sha1:2c26d3246150bc5b5a3acbfa1303e193704d67a7
 --! Message: the spine
 
 --! Included all.sql
@@ -7825,7 +7825,8 @@ alter table internal.portal_sessions enable row level security, force row level 
 create policy every_business on internal.portal_sessions to current_user using (true);
 --! EndIncluded webhooks/portal/portal_links.sql
 --! Included webhooks/portal/create_webhook_portal_magic_link.sql
--- The way into the portal: whoever has the link sees and replays the deliveries of the business for seven days.
+-- The way into the portal: whoever has the link sees and replays the deliveries of the business for seven days. Links that
+-- have expired go with their sessions when a new one is made.
 create function internal.new_token() returns text
 language sql
 set search_path = ''
@@ -7844,6 +7845,8 @@ declare
   link internal.portal_links;
 begin
   perform internal.require_business(business_id);
+  delete from internal.portal_links l
+  where l.business_id = create_webhook_portal_magic_link.business_id and l.expires_time < now();
   insert into internal.portal_links (business_id, token_hash, expires_time)
   values (create_webhook_portal_magic_link.business_id, sha256(convert_to(token, 'UTF8')), now() + interval '7 days')
   returning * into link;
@@ -7951,6 +7954,196 @@ comment on function internal.reveal_webhook_secret is 'The current signing secre
 
 grant execute on function internal.reveal_webhook_secret to business;
 --! EndIncluded webhooks/portal/portal_sessions.sql
+--! Included webhooks/portal/first_id_at.sql
+-- Ids are made in the order of time (UUID version 7): the lowest that one made at an instant can have. With it a search by
+-- time uses the index of ids.
+create function internal.first_id_at(instant timestamptz) returns uuid
+language sql immutable strict
+set search_path = ''
+as $$
+  select (
+    lpad(to_hex(greatest(0, least(281474976710655, floor(extract(epoch from instant) * 1000)))::bigint), 12, '0')
+    || '70008000000000000000'
+  )::uuid
+$$;
+
+comment on function internal.first_id_at is 'The lowest id that a record made at an instant can have.';
+
+grant execute on function internal.first_id_at to business;
+--! EndIncluded webhooks/portal/first_id_at.sql
+--! Included webhooks/portal/webhook_delivery_statistics.sql
+-- Deliveries of the caller's business that fired in a time, by hour (UTC) and, in the row without an hour, in all: how many
+-- there are in each state, and how long consumers took to answer. Tests do not count.
+create function internal.webhook_delivery_statistics(since timestamptz, until timestamptz default now())
+returns table (
+  hour timestamptz, delivered integer, failed integer, canceled integer, waiting integer, p50_ms integer, p95_ms integer
+)
+language sql stable
+set search_path = ''
+as $$
+  select
+    date_bin('1 hour', d.creation_time, 'epoch') as hour,
+    (count(*) filter (where d.state = 'delivered'))::integer,
+    (count(*) filter (where d.state = 'failed'))::integer,
+    (count(*) filter (where d.state = 'canceled'))::integer,
+    (count(*) filter (where d.state in ('pending', 'sending')))::integer,
+    percentile_disc(0.50) within group (order by d.duration_ms),
+    percentile_disc(0.95) within group (order by d.duration_ms)
+  from api.webhook_deliveries d
+  where d.id >= internal.first_id_at(since - interval '1 hour') and d.creation_time >= since and d.creation_time < until
+    and not d.is_test
+  group by grouping sets ((1), ())
+  order by 1
+$$;
+
+comment on function internal.webhook_delivery_statistics is
+  'Deliveries per hour and in all by state, with the median and the 95th percentile of the time that consumers took.';
+
+grant execute on function internal.webhook_delivery_statistics to business;
+--! EndIncluded webhooks/portal/webhook_delivery_statistics.sql
+--! Included webhooks/portal/webhook_configurations_health.sql
+-- How each webhook configuration of the caller's business fares: since when it has only failed (null while it works), what
+-- became of its deliveries that fired since a time, and what waits. Tests do not count.
+create function internal.webhook_configurations_health(since timestamptz)
+returns table (
+  webhook_configuration_id uuid, failing_since timestamptz, delivered integer, failed integer, waiting integer,
+  last_delivered_time timestamptz
+)
+language sql stable
+security definer set search_path = ''
+as $$
+  select c.id, f.failing_since, recent.delivered, recent.failed, queue.waiting, recent.last_delivered_time
+  from api.webhook_configurations c
+  left join internal.webhook_failures f on f.business_id = c.business_id and f.webhook_configuration_id = c.id
+  cross join lateral (
+    select
+      count(*) filter (where d.state = 'delivered')::integer as delivered,
+      count(*) filter (where d.state = 'failed')::integer as failed,
+      max(d.ended_time) filter (where d.state = 'delivered') as last_delivered_time
+    from api.webhook_deliveries d
+    where d.business_id = c.business_id and d.webhook_configuration_id = c.id
+      and d.id >= internal.first_id_at(since - interval '1 hour') and d.creation_time >= since and not d.is_test
+  ) recent
+  cross join lateral (
+    select count(*)::integer as waiting
+    from api.webhook_deliveries d
+    where d.business_id = c.business_id and d.webhook_configuration_id = c.id and d.next_attempt_time is not null
+      and not d.is_test
+  ) queue
+  where c.business_id = internal.business_id()
+$$;
+
+comment on function internal.webhook_configurations_health is
+  'Since when each configuration of the caller''s business has only failed, and its deliveries since a time.';
+
+grant execute on function internal.webhook_configurations_health to business;
+--! EndIncluded webhooks/portal/webhook_configurations_health.sql
+--! Included webhooks/portal/webhook_deliveries_page.sql
+-- One page of the deliveries that the caller may see, newest first. Filters that are null do not count; since and until
+-- are about the time of firing. A page goes on below the id `before` or, back towards now, above the id `after`: then it
+-- holds those nearest to `after`, still newest first.
+create function internal.webhook_deliveries_page(
+  only_configuration uuid default null,
+  only_action text default null,
+  only_state text default null,
+  only_object uuid default null,
+  since timestamptz default null,
+  until timestamptz default null,
+  before uuid default null,
+  after uuid default null,
+  most integer default 50
+) returns table (
+  id uuid, webhook_configuration_id uuid, configuration_name text, hook_consumer_url text, action text, object_id uuid,
+  event_id uuid, is_test boolean, replay_of uuid, state text, attempt_count integer, next_attempt_time timestamptz,
+  response_status integer, duration_ms integer, error text, creation_time timestamptz
+)
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+  conditions constant text := concat_ws(' and ', 'true',
+    case when only_configuration is not null then 'd.webhook_configuration_id = $1' end,
+    case when only_action is not null then 'd.action = $2' end,
+    case when only_state is not null then 'd.state = $3::api.webhook_delivery_state' end,
+    case when only_object is not null then 'd.object_id = $4' end,
+    case when since is not null then 'd.id >= internal.first_id_at($5 - interval ''1 hour'') and d.creation_time >= $5' end,
+    case when until is not null then 'd.id < internal.first_id_at($6 + interval ''1 hour'') and d.creation_time < $6' end,
+    case when before is not null then 'd.id < $7' end,
+    case when after is not null then 'd.id > $8' end
+  );
+begin
+  return query execute format(
+    $sql$
+      select d.id, d.webhook_configuration_id, c.name, c.hook_consumer_url, d.action, d.object_id, d.event_id, d.is_test,
+        d.replay_of, d.state::text, d.attempt_count, d.next_attempt_time, d.response_status, d.duration_ms, d.error,
+        d.creation_time
+      from (select d.* from api.webhook_deliveries d where %s order by d.id %s limit $9) d
+      join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+      order by d.id desc
+    $sql$,
+    conditions, case when after is null then 'desc' else 'asc' end
+  )
+  using only_configuration, only_action, only_state, only_object, since, until, before, after, most;
+end
+$$;
+
+comment on function internal.webhook_deliveries_page is 'A page of webhook deliveries, newest first, by filters and from an id on.';
+
+grant execute on function internal.webhook_deliveries_page to business;
+--! EndIncluded webhooks/portal/webhook_deliveries_page.sql
+--! Included webhooks/portal/save_webhook_configuration.sql
+-- Creates (without an id) or changes a webhook configuration of the caller's business together with its subscriptions, which
+-- become exactly those given: [{action, capture_snapshot}]. Returns its id; null when there is no such configuration.
+create function internal.save_webhook_configuration(
+  configuration_id uuid,
+  name text,
+  hook_consumer_url text,
+  is_immediate boolean,
+  subscriptions jsonb
+) returns uuid
+language plpgsql
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  saved_id uuid;
+begin
+  if configuration_id is null then
+    insert into api.webhook_configurations as c (business_id, name, hook_consumer_url, is_immediate)
+    values (
+      internal.business_id(), save_webhook_configuration.name, save_webhook_configuration.hook_consumer_url,
+      save_webhook_configuration.is_immediate
+    )
+    returning c.id into saved_id;
+  else
+    update api.webhook_configurations c set
+      name = save_webhook_configuration.name,
+      hook_consumer_url = save_webhook_configuration.hook_consumer_url,
+      is_immediate = save_webhook_configuration.is_immediate
+    where c.id = configuration_id
+    returning c.id into saved_id;
+    if saved_id is null then
+      return null;
+    end if;
+  end if;
+
+  delete from api.webhook_configuration_actions a
+  where a.webhook_configuration_id = saved_id and not subscriptions @> jsonb_build_array(jsonb_build_object('action', a.action));
+
+  insert into api.webhook_configuration_actions as a (business_id, webhook_configuration_id, action, capture_snapshot)
+  select internal.business_id(), saved_id, s.action, s.capture_snapshot
+  from jsonb_to_recordset(subscriptions) as s (action text, capture_snapshot boolean)
+  on conflict (business_id, webhook_configuration_id, action) do update set capture_snapshot = excluded.capture_snapshot
+  where a.capture_snapshot <> excluded.capture_snapshot;
+  return saved_id;
+end
+$$;
+
+comment on function internal.save_webhook_configuration is
+  'Creates or changes a webhook configuration and what it is subscribed to; returns its id, null when there is none.';
+
+grant execute on function internal.save_webhook_configuration to business;
+--! EndIncluded webhooks/portal/save_webhook_configuration.sql
 -- after the steps and the webhooks, whose addresses it sets
 --! Included steps/set_public_url.sql
 -- Tells the database the address that clients see. What is computed from it follows: callback_url of every
