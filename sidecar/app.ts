@@ -1,6 +1,8 @@
 import { Hono } from 'hono'
 import type { Sql } from '../stack/database.ts'
+import type { Log } from '../stack/log.ts'
 import { hasSchemaCache } from '../stack/postgrest_ready.ts'
+import { makePortal } from './portal/portal.ts'
 
 const DATABASE_MILLISECONDS = 2_000
 
@@ -20,7 +22,7 @@ const within = <Value>(milliseconds: number, work: PromiseLike<Value>, otherwise
   })
 
 /** Everything that is not piped to PostgREST. */
-export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string }): Hono {
+export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string; log: Log }): Hono {
   const app = new Hono()
 
   app.get('/', (context) =>
@@ -41,6 +43,8 @@ export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string }
       isReady ? 200 : 503,
     )
   })
+
+  app.route('/portal', makePortal(parts))
 
   app.notFound((context) => context.text('Not found', 404))
 

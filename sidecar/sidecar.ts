@@ -46,7 +46,7 @@ const drain = (server: Server): Promise<void> =>
 export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const sql = connect(options.authenticatorUrl, DATABASE_CONNECTIONS)
   const gateway = makeGateway({ upstream: options.upstream, publicUrl: options.publicUrl })
-  const app = makeApp({ sql, upstream: options.upstream, publicUrl: options.publicUrl })
+  const app = makeApp({ sql, upstream: options.upstream, publicUrl: options.publicUrl, log: options.log })
   const answer = getRequestListener(app.fetch)
 
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
