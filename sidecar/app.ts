@@ -1,6 +1,10 @@
+import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Sql } from '../stack/database.ts'
+import type { Log } from '../stack/log.ts'
 import { hasSchemaCache } from '../stack/postgrest_ready.ts'
+import { CALLBACK_PATH, callback } from './callback.ts'
+import { makeOpenapi } from './openapi.ts'
 
 const DATABASE_MILLISECONDS = 2_000
 
@@ -20,11 +24,22 @@ const within = <Value>(milliseconds: number, work: PromiseLike<Value>, otherwise
   })
 
 /** Everything that is not piped to PostgREST. */
-export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string }): Hono {
-  const app = new Hono()
+export function makeApp(parts: {
+  sql: Sql
+  upstream: string
+  publicUrl: string
+  log: Log
+}): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>()
 
   app.get('/', (context) =>
-    context.json({ name: 'Lading', rest: `${parts.publicUrl}/rest/v1/`, live: '/live', ready: '/ready' }),
+    context.json({
+      name: 'Lading',
+      rest: `${parts.publicUrl}/rest/v1/`,
+      openapi: '/v1/openapi.json',
+      live: '/live',
+      ready: '/ready',
+    }),
   )
 
   app.get('/live', (context) => context.json({ status: 'live' }))
@@ -41,6 +56,12 @@ export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string }
       isReady ? 200 : 503,
     )
   })
+
+  app.post(CALLBACK_PATH, callback(parts))
+  app.all(CALLBACK_PATH, (context) => context.text('Use POST', 405, { Allow: 'POST' }))
+
+  const openapi = makeOpenapi(parts.publicUrl)
+  app.get('/v1/openapi.json', (context) => context.json(openapi))
 
   app.notFound((context) => context.text('Not found', 404))
 

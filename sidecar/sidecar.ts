@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { connect } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
 import { makeApp } from './app.ts'
-import { makeGateway } from './gateway.ts'
+import { declaredLength, LARGEST_BODY, makeGateway } from './gateway.ts'
 
 const DATABASE_CONNECTIONS = 10
 const DRAIN_MILLISECONDS = 2_000
@@ -46,7 +46,7 @@ const drain = (server: Server): Promise<void> =>
 export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const sql = connect(options.authenticatorUrl, DATABASE_CONNECTIONS)
   const gateway = makeGateway({ upstream: options.upstream, publicUrl: options.publicUrl })
-  const app = makeApp({ sql, upstream: options.upstream, publicUrl: options.publicUrl })
+  const app = makeApp({ sql, upstream: options.upstream, publicUrl: options.publicUrl, log: options.log })
   const answer = getRequestListener(app.fetch)
 
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
@@ -56,7 +56,7 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   server.on('checkContinue', (request, response) => {
     if (gateway.handles(request)) gateway.handleExpectation(request, response)
     else {
-      response.writeContinue()
+      if (declaredLength(request) <= LARGEST_BODY) response.writeContinue()
       void answer(request, response)
     }
   })
