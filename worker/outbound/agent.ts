@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, errors } from 'undici'
 import { isPublicAddress } from './public_address.ts'
@@ -12,18 +12,25 @@ export class AddressNotAllowed extends Error {
   }
 }
 
-/** Resolves a host's name, once for check and connection both; refused when any of its addresses is not public. */
-const lookupPublic: LookupFunction = (host, options, done) => {
-  const all: LookupOptions & { all: true } = { ...options, all: true }
-  lookup(host, all, (error, addresses: LookupAddress[]) => {
-    const refused = addresses?.find(({ address }) => !isPublicAddress(address))
-    const [first] = addresses ?? []
-    if (error !== null) done(error, '')
-    else if (refused !== undefined) done(new AddressNotAllowed(`${host} (${refused.address})`), '')
-    else if (options.all === true) done(null, addresses)
-    else if (first !== undefined) done(null, first.address, first.family)
-  })
-}
+type Resolve = (
+  host: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** Resolves a host's name, once for check and connection both; refused when any of its addresses is not allowed. */
+const lookupAllowed =
+  (resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction =>
+  (host, options, done) => {
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      const refused = addresses?.find(({ address }) => !isAllowed(address))
+      const [first] = addresses ?? []
+      if (error !== null) done(error, '')
+      else if (refused !== undefined) done(new AddressNotAllowed(`${host} (${refused.address})`), '')
+      else if (options.all === true) done(null, addresses)
+      else done(null, first?.address ?? '', first?.family ?? 0)
+    })
+  }
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
 
@@ -42,33 +49,36 @@ const noteFailureAfterUse = (socket: Socket): void => {
 export interface OutboundOptions {
   /** Off: only what leads to the public Internet is dialled. */
   allowPrivateAddresses: boolean
+  /** How names are looked up; as the system does unless given. */
+  resolve?: Resolve
 }
 
 // Warehouses and consumers close idle connections when they like: better to do so first.
 const IDLE_MILLISECONDS = 1_000
 
 /** What all requests to addresses that businesses wrote down go through. */
-export function makeOutboundAgent({ allowPrivateAddresses }: OutboundOptions): Agent {
+export function makeOutboundAgent({ allowPrivateAddresses, resolve = lookup }: OutboundOptions): Agent {
+  const isAllowed = allowPrivateAddresses ? () => true : isPublicAddress
   const dial = buildConnector({
     allowH2: false,
-    ...(allowPrivateAddresses ? {} : { lookup: lookupPublic }),
+    lookup: lookupAllowed(resolve, isAllowed),
   } as buildConnector.BuildOptions)
 
   const connect: buildConnector.connector = (target, done) => {
     const host = withoutBrackets(target.hostname)
-    if (!allowPrivateAddresses && isIP(host) !== 0 && !isPublicAddress(host)) {
+    if (isIP(host) !== 0 && !isAllowed(host)) {
       done(new AddressNotAllowed(host), null)
       return
     }
-    dial({ ...target, hostname: host }, (...outcome) => {
-      const [error, socket] = outcome
+    dial({ ...target, hostname: host }, (...[error, socket]) => {
       if (error !== null) {
         done(error, null)
         return
       }
-      if (!allowPrivateAddresses && !isPublicAddress(socket.remoteAddress ?? '')) {
+      const dialled = socket.remoteAddress ?? ''
+      if (!isAllowed(dialled)) {
         socket.destroy()
-        done(new AddressNotAllowed(socket.remoteAddress ?? host), null)
+        done(new AddressNotAllowed(dialled), null)
         return
       }
       noteFailureAfterUse(socket)
