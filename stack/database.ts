@@ -62,6 +62,14 @@ export async function ensureAuthenticator(ownerUrl: string): Promise<string> {
   return url
 }
 
-/** The database computes addresses that clients see, such as callback_url, from this one. */
-export const setPublicUrl = (ownerUrl: string, publicUrl: string): Promise<unknown> =>
-  withDatabase(ownerUrl, (sql) => sql`select internal.set_public_url(${publicUrl})`)
+/** What the database must know of its deployment: it computes addresses that clients see, and checks those that they save. */
+export const setDeployment = (
+  ownerUrl: string,
+  deployment: { publicUrl: string; allowPrivateAddresses: boolean },
+): Promise<unknown> =>
+  withDatabase(
+    ownerUrl,
+    (sql) => sql`
+      select internal.set_public_url(${deployment.publicUrl}),
+        internal.set_allow_private_addresses(${deployment.allowPrivateAddresses})`,
+  )
