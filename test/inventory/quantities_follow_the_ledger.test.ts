@@ -218,7 +218,7 @@ const predict = (yard: Yard, given: Step): number | undefined => {
   }
 }
 
-const bounded = { interruptAfterTimeLimit: 6_000, markInterruptAsFailure: false, numRuns: 100 }
+const bounded = { interruptAfterTimeLimit: 4_000, markInterruptAsFailure: false, numRuns: 100 }
 
 describe('quantities follow the ledger', () => {
   test('any sequence of steps leaves the quantities that the rules say', async () => {
