@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:d81d666770a509ae7912c3265599bd7affeae1ec
+--! Hash: sha1:bd9bc64921098fd7f706db3535604a0557aa3b19
 --! Message: the spine
 
 --! Included all.sql
@@ -158,6 +158,28 @@ $$;
 
 comment on function internal.identity_is_fixed is 'Refuses (409) to change the id or the business of a record.';
 --! EndIncluded access/identity_is_fixed.sql
+--! Included access/lock_children_first.sql
+-- A change of a child holds the child and then asks for its parent; deleting the parent holds the parent and then asks for
+-- the children. So that the two do not wait for each other, a deletion takes the children at once or is refused (409).
+create function internal.lock_children_first() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  execute format(
+    'select 1 from %s where business_id = $1 and %I = $2 for update nowait', tg_argv[0]::regclass, tg_argv[1]
+  )
+  using old.business_id, old.id;
+  return old;
+exception
+  when lock_not_available then
+    perform internal.refuse(409, 'The record is being changed at the moment: try again');
+end
+$$;
+
+comment on function internal.lock_children_first is
+  'Refuses (409) to delete a record one of whose children is being changed; its arguments are the child table and its column.';
+--! EndIncluded access/lock_children_first.sql
 --! Included access/seal_tenant_table.sql
 -- Seals a tenant table: a key of one business neither sees nor writes nor refers to rows of another.
 --   * row-level security, forced: a business sees its own rows, an operator and the owner all
@@ -1413,63 +1435,90 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  matches uuid[];
+  has_stored boolean;
+  matches uuid[] := array_fill(null::uuid, array[cardinality(objects)]);
   problem text;
 begin
-  execute format($sql$
-    with given as (
-      select prefix, position, parent, (object ->> 'id')::uuid as id,
-        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
-        coalesce(nullif(object -> 'available', 'null'), 'true') as available
-      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
-    ),
-    stored_pair as (
-      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
-        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
-      from %1$s s
-      cross join lateral jsonb_each(s.external_ids) pair
-      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
-    ),
-    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
-    rarest_pair as (
-      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
-      from given g
-      cross join lateral jsonb_each(g.external_ids) pair
-      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
-      order by g.position, s.frequency nulls first
-    ),
-    by_external_ids as (
-      select r.position,
-        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
-      from rarest_pair r
-      join stored_pair s using (parent, key, value)
-      where s.external_ids @> r.external_ids
-      group by 1
-    ),
-    matched as (
-      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
-      from given g
-      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
-      left join by_external_ids e on e.position = g.position
-    ),
-    problems as (
-      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
-      union all
-      select max(position), format('%%s: names the same record as %%s',
-        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
-      from matched
-      where coalesce(ids[1], id) is not null or external_ids is not null
-      group by coalesce(ids[1], id),
-        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
-      having count(*) > 1
-    )
-    select
-      (select array_agg(ids[1] order by position) from matched),
-      (select text from problems order by position limit 1)
-  $sql$, table_name, parent_column)
-  into matches, problem
-  using parents, prefixes, objects, business_id;
+  -- most calls bring new rows: one look at the index per parent tells
+  execute format(
+    'select bool_or((select true from %s s where s.business_id = $1 and s.%I = p.id limit 1))
+     from (select distinct unnest($2) as id) p',
+    table_name, parent_column
+  )
+  into has_stored
+  using business_id, parents;
 
+  if has_stored then
+    execute format($sql$
+      with given as materialized (
+        select prefix, position, parent, (object ->> 'id')::uuid as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+      ),
+      stored as materialized (
+        select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available
+        from %1$s s
+        where s.business_id = $4 and s.%2$I = any (array(select distinct parent from given))
+      ),
+      stored_pair as materialized (
+        select s.parent, s.id, s.external_ids, s.available, pair.key, pair.value,
+          count(*) over (partition by s.parent, pair.key, pair.value) as frequency
+        from stored s
+        cross join lateral jsonb_each(s.external_ids) pair
+        where exists (select from given where external_ids is not null)
+      ),
+      -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+      rarest_pair as materialized (
+        select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+        from given g
+        cross join lateral jsonb_each(g.external_ids) pair
+        left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+        order by g.position, s.frequency nulls first
+      ),
+      by_external_ids as (
+        select r.position,
+          coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+        from rarest_pair r
+        join stored_pair s using (parent, key, value)
+        where s.external_ids @> r.external_ids
+        group by 1
+      ),
+      matched as (
+        select g.position, g.prefix, case when s.id is not null then array[s.id] else e.ids end as ids
+        from given g
+        left join stored s on s.parent = g.parent and s.id = g.id
+        left join by_external_ids e on e.position = g.position
+      )
+      select
+        array_agg(ids[1] order by position),
+        (array_agg(prefix || 'external_ids: match several records' order by position) filter (where cardinality(ids) > 1))[1]
+      from matched
+    $sql$, table_name, parent_column)
+    into matches, problem
+    using parents, prefixes, objects, business_id;
+  end if;
+
+  if problem is null then
+    select format('%s: names the same record as %s', rtrim(again, '.'), rtrim(first, '.'))
+    into problem
+    from (
+      select max(position) as position, (array_agg(prefix order by position desc))[1] as again,
+        (array_agg(prefix order by position))[1] as first
+      from (
+        select position, prefix, parent, coalesce(match, (object ->> 'id')::uuid) as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest(matches, parents, prefixes, objects) with ordinality as o (match, parent, prefix, object, position)
+      ) named
+      where id is not null or external_ids is not null
+      group by id, case when id is null then parent end, case when id is null then external_ids end,
+        case when id is null then available end
+      having count(*) > 1
+    ) repeated
+    order by position
+    limit 1;
+  end if;
   if problem is not null then
     perform internal.refuse(409, problem);
   end if;
@@ -1498,41 +1547,57 @@ declare
   columns record;
 begin
   select
-    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
-    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
-    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
-    array_agg(attname) filter (where attnotnull) as not_null,
-    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
-    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+    string_agg(name, ', ' order by attnum) as names,
+    string_agg(
+      case
+        when fallback = 'null' then 'after.' || name
+        when attnotnull then format('coalesce(after.%s, %s)', name, fallback)
+        else format('case when given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) as new_values,
+    string_agg(name, ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg(
+      case
+        when atttypid = 'jsonb'::regtype then format(
+          $sql$case when $3 and jsonb_typeof(given.object -> %1$L) = 'object' then coalesce(before.%2$s, '{}') || (given.object -> %1$L)
+            when $3 or given.object ? %1$L then after.%2$s else %3$s end$sql$,
+          attname, name, fallback
+        )
+        when attnotnull then format('coalesce(after.%1$s, case when $3 then before.%1$s else %2$s end)', name, fallback)
+        when fallback = 'null' then 'after.' || name
+        else format('case when $3 or given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) filter (where changeable) as changed_values,
+    string_agg('stored.' || name, ', ' order by attnum) filter (where changeable) as stored_values,
+    string_agg('changed.' || name, ', ' order by attnum) filter (where changeable) as changes
   into strict columns
   from pg_catalog.pg_attribute a
-  cross join lateral (
-    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
-  ) c
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  cross join lateral (
+    select
+      quote_ident(attname) as name,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), 'null') as fallback,
+      attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
   where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
 
   if known <> '{}' then
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
-        join %1$s before on before.id = given.id
-        cross join lateral jsonb_populate_record(
-          case when $3 then before else row(%4$s)::%1$s end,
-          (
-            select jsonb_object_agg(key, case
-              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
-            from jsonb_each(given.object)
-            where value <> 'null' or key <> all (%6$L)
-          )
-        ) after
-        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+        from (
+          select before.id, %4$s
+          from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+          join %1$s before on before.id = given.id
+          cross join lateral jsonb_populate_record(case when $3 then before else null::%1$s end, given.object) after
+          where before.id = any ($2)
+          offset 0
+        ) changed (id, %2$s)
+        where stored.id = changed.id and stored.id = any ($2) and (%5$s) is distinct from (%3$s)
       $sql$,
-      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
-      columns.stored_values
+      table_name, columns.changeable, columns.changes, columns.changed_values, columns.stored_values
     )
     using objects, known, patch;
   end if;
@@ -1543,14 +1608,11 @@ begin
         insert into %1$s (%2$s)
         select %3$s
         from unnest($1) with ordinality as given (object, position)
-        cross join lateral jsonb_populate_record(
-          row(%4$s)::%1$s,
-          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
-        ) after
+        cross join lateral jsonb_populate_record(null::%1$s, given.object) after
         where (given.object ->> 'id')::uuid <> all ($2)
         order by given.position
       $sql$,
-      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+      table_name, columns.names, columns.new_values
     )
     using objects, known;
   end if;
@@ -1628,6 +1690,10 @@ declare
   items uuid[];
   problem text;
 begin
+  with l as materialized (
+    select prefix, position, (line ->> 'inventory_item_id')::uuid as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as o (prefix, line, position)
+  )
   select
     array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
@@ -1638,12 +1704,9 @@ begin
       order by l.position
     ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from (
-    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
-    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  ) l
+  from l
   left join api.inventory_items by_id
-    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id
   left join api.inventory_items by_sku
     on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
@@ -1709,6 +1772,8 @@ begin
   end if;
   perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
 
+  -- one call at a time makes a location of a name
+  perform pg_advisory_xact_lock(hashtextextended(format('upsert_location %s %s', business_id, location ->> 'name'), 0));
   select l.* into found
   from api.locations l
   where l.business_id = upsert_location.business_id
@@ -2533,6 +2598,9 @@ comment on column api.order_line_items.update_time is 'When the record was last 
 
 call internal.seal_tenant_table('api.order_line_items');
 grant select, insert, update, delete on api.order_line_items to business, operator;
+
+create trigger lock_children_first before delete on api.orders for each row
+  execute function internal.lock_children_first('api.order_line_items', 'order_id');
 --! EndIncluded orders/order_line_items.sql
 --! Included orders/order_activities.sql
 -- What happened to an order, for people to read. Append-only.
@@ -2575,14 +2643,15 @@ grant select, insert on api.order_activities to business, operator;
 -- Units of a sales order are committed at the virtual location of its channel while the order is open, in_progress, pending
 -- or hold (decisions, section 3). The commitment follows quantity, item, channel and status; what has not shipped is
 -- released when the order is closed or canceled, or the line removed.
-create function internal.commit_order_lines(lines uuid[]) returns void
+-- Orders and their channels are locked first, so that what is read of them is still so when this commits. A channel that
+-- changes holds itself and locks no order: an order that changes meanwhile waits for it here, or it for the order.
+create function internal.commit_order_lines(lines uuid[], lock_orders boolean default true) returns void
 language plpgsql
 security definer set search_path = ''
 as $$
 begin
-  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
   perform from api.orders o
-  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  where lock_orders and o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
   order by o.id
   for no key update;
   perform from api.channels channel
@@ -2669,6 +2738,10 @@ declare
   );
 begin
   if lines <> '{}' then
+    perform from api.channels channel
+    where channel.id in (select channel_id from old_orders union select channel_id from new_orders)
+    order by channel.id
+    for share;
     perform internal.commit_order_lines(lines);
   end if;
   return null;
@@ -2697,7 +2770,7 @@ declare
   );
 begin
   if lines <> '{}' then
-    perform internal.commit_order_lines(lines);
+    perform internal.commit_order_lines(lines, lock_orders => false);
   end if;
   return null;
 end
@@ -3079,6 +3152,9 @@ comment on column api.shipment_items.update_time is 'When the record was last ch
 
 call internal.seal_tenant_table('api.shipment_items');
 grant select, insert, update, delete on api.shipment_items to business, operator;
+
+create trigger lock_children_first before delete on api.shipments for each row
+  execute function internal.lock_children_first('api.shipment_items', 'shipment_id');
 --! EndIncluded receiving/shipment_items.sql
 --! Included receiving/shipment_package_items.sql
 -- Packages of shipments with their items (interface 2.7).
@@ -3210,6 +3286,9 @@ comment on column api.shipment_receipt_items.update_time is 'When the record was
 
 call internal.seal_tenant_table('api.shipment_receipt_items');
 grant select, insert, update, delete on api.shipment_receipt_items to business, operator;
+
+create trigger lock_children_first before delete on api.shipment_receipts for each row
+  execute function internal.lock_children_first('api.shipment_receipt_items', 'shipment_receipt_id');
 --! EndIncluded receiving/shipment_receipt_items.sql
 --! Included receiving/still_incoming.sql
 -- What shipments still have on their way, per item: what was shipped, less what completed receipts received of it.
@@ -3329,11 +3408,10 @@ begin
     );
   end if;
 
-  select locked.shipment_number, locked.status into problem
-  from (
-    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
-  ) locked
-  where locked.status <> 'unshipped'
+  perform from api.shipments s where s.id = any (changed) order by s.id for no key update;
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (changed) and s.status <> 'unshipped'
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
@@ -3481,15 +3559,13 @@ as $$
 declare
   ended record;
 begin
-  select locked.shipment_number, locked.status into ended
-  from (
-    select s.shipment_number, s.status
-    from api.shipments s
-    where s.id in (select shipment_id from new_receipts)
-    order by s.id
-    for no key update
-  ) locked
-  where locked.status in ('closed', 'canceled')
+  perform from api.shipments s
+  where s.id in (select shipment_id from new_receipts)
+  order by s.id
+  for no key update;
+  select s.shipment_number, s.status into ended
+  from api.shipments s
+  where s.id in (select shipment_id from new_receipts) and s.status in ('closed', 'canceled')
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
@@ -3564,12 +3640,8 @@ begin
     receipts := array(select shipment_receipt_id from old_items);
   end if;
 
-  if (
-    select bool_or(locked.completed_time is not null)
-    from (
-      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
-    ) locked
-  ) then
+  perform from api.shipment_receipts where id = any (receipts) order by id for no key update;
+  if exists (select from api.shipment_receipts where id = any (receipts) and completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   return null;
@@ -3702,10 +3774,11 @@ as $$
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
     group by 1, 2
   )
-  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  select receipt.id, received.inventory_item_id,
+    (select item.sku from api.inventory_items item where item.id = received.inventory_item_id),
+    coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
   from received
   left join shipped using (shipment_id, inventory_item_id)
-  join api.inventory_items item on item.id = received.inventory_item_id
   cross join unnest(received.receipts) as receipt (id)
   where received.quantity > coalesce(shipped.quantity, 0)
 $$;
@@ -3727,10 +3800,11 @@ as $$
   from api.shipment_receipts r
   left join (
     select i.shipment_receipt_id,
-      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', (
+        select item.sku from api.inventory_items item where item.business_id = i.business_id and item.id = i.inventory_item_id
+      )) order by listed.position, i.id) as document
     from api.shipment_receipts r
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
-    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
     left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
     where r.id = any (receipts)
     group by 1
@@ -3813,12 +3887,8 @@ begin
   known := internal.match_existing(
     'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
   );
-  if exists (
-    select from (
-      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
-    ) locked
-    where locked.completed_time is not null
-  ) then
+  perform from api.shipment_receipts s where s.id = any (known) order by s.id for no key update;
+  if exists (select from api.shipment_receipts s where s.id = any (known) and s.completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   receipt_ids := array(
