@@ -3816,7 +3816,7 @@ CREATE OR REPLACE FUNCTION internal.match_existing(table_name regclass, business
 AS $function$
 declare
   has_stored boolean;
-  matches uuid[] := array_fill(null::uuid, array[cardinality(objects)]);
+  matches uuid[] := array_fill(null::uuid, array[coalesce(cardinality(objects), 0)]);
   problem text;
 begin
   -- most calls bring new rows: one look at the index per parent tells

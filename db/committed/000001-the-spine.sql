@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:bd9bc64921098fd7f706db3535604a0557aa3b19
+--! Hash: sha1:1e8f4744e4f5d100d54644efb7479c60cfef052f
 --! Message: the spine
 
 --! Included all.sql
@@ -1436,7 +1436,7 @@ set search_path = ''
 as $$
 declare
   has_stored boolean;
-  matches uuid[] := array_fill(null::uuid, array[cardinality(objects)]);
+  matches uuid[] := array_fill(null::uuid, array[coalesce(cardinality(objects), 0)]);
   problem text;
 begin
   -- most calls bring new rows: one look at the index per parent tells
