@@ -30,7 +30,8 @@ create extension pgcrypto schema internal;
 
 create schema api;
 
-comment on schema api is 'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
+comment on schema api is 'Lading
+Orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
 
 grant usage on schema api to anon;
 grant usage on schema api to business;
@@ -2519,6 +2520,17 @@ begin
   packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
   package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
   perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+  perform internal.check_input(
+    array(select prefix || 'dimension.' from unnest(package_prefixes) with ordinality as p (prefix, position) order by position),
+    array(
+      select coalesce(nullif(package -> 'dimension', 'null'), '{}')
+      from unnest(packages) with ordinality as p (package, position)
+      order by position
+    ),
+    null,
+    '{"length": "numeric", "width": "numeric", "height": "numeric", "unit": "text"}',
+    '{}'
+  );
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:1e8f4744e4f5d100d54644efb7479c60cfef052f
+--! Hash: sha1:8cc0513c19c59aab7e05ca7459b0d25719cf382e
 --! Message: the spine
 
 --! Included all.sql
@@ -12,7 +12,7 @@ create schema api;
 create schema internal;
 
 comment on schema api is
-  'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. '
+  E'Lading\nOrders, shipments, receipts, inventory and webhooks of a business, as tables and calls. '
   'Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
 comment on schema internal is 'Rules, keys and working state. Never exposed by PostgREST.';
 
@@ -1323,7 +1323,7 @@ grant execute on function internal.refuse_input to business, operator;
 --! Included upsert/check_input.sql
 -- Checks objects that a caller of an RPC sent, many at once, before anything is done with them.
 -- An object may have the columns of a table and the `extra` fields; `required` ones must be there and not null.
--- Refuses (400) the first field, in the order given, that is missing, unknown or of the wrong type, by its path.
+-- Refuses (400) a field that is missing, unknown or of the wrong type, by its path: one of the first object that has such.
 --   prefixes  the path of each object up to its fields: '' for the outermost, 'receipts[1].items[0].' for an inner one
 --   extra     name → type: a type of Postgres, 'object', 'array' or 'positive integer'; overrides the column of that name
 create function internal.check_input(
@@ -4056,6 +4056,17 @@ begin
   packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
   package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
   perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+  perform internal.check_input(
+    array(select prefix || 'dimension.' from unnest(package_prefixes) with ordinality as p (prefix, position) order by position),
+    array(
+      select coalesce(nullif(package -> 'dimension', 'null'), '{}')
+      from unnest(packages) with ordinality as p (package, position)
+      order by position
+    ),
+    null,
+    '{"length": "numeric", "width": "numeric", "height": "numeric", "unit": "text"}',
+    '{}'
+  );
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
