@@ -28,6 +28,17 @@ const messagesIn = (sql: string): string[] => {
   return [...new Set(literals.filter((text) => saysWhy.test(text) && notInput.test(text)).map(asWritten))]
 }
 
+/** Code and message, where both stand in the call. */
+const codesIn = (sql: string): string[][] => [
+  ...[...sql.matchAll(/internal\.refuse\((\d{3}), (?:format\()?'((?:[^']|'')*)'/g)].map(
+    ([, status = '', text = '']) => [`| PT${status} |`, asWritten(text)],
+  ),
+  ...[...sql.matchAll(/internal\.refuse_input\((?:format\()?'((?:[^']|'')*)'/g)].map(([, text = '']) => [
+    '| P0001 |',
+    asWritten(text),
+  ]),
+]
+
 const constraintsIn = (sql: string): string[] =>
   /grant [^;]*insert/.test(sql) ? [...sql.matchAll(/constraint (\w+)\s+check/g)].map(([, name]) => String(name)) : []
 
@@ -42,15 +53,20 @@ describe('db/ERRORS.md', () => {
     for (const file of files) text.set(file, await readFile(join(db, 'fixtures', file), 'utf8'))
   })
 
-  const unlisted = (wanted: (sql: string) => string[]): string[] =>
+  const unlisted = (wanted: (sql: string) => (string | string[])[]): string[] =>
     files.flatMap((file) =>
       wanted(text.get(file) ?? '')
-        .filter((message) => !lines.some((line) => line.includes(message) && line.includes(file)))
-        .map((message) => `${file}: ${message}`),
+        .map((entry) => [file, entry].flat())
+        .filter((parts) => !lines.some((line) => parts.every((part) => line.includes(part))))
+        .map((parts) => parts.join(' ')),
     )
 
   it('lists every refusal of db/fixtures beside its file', () => {
     expect(unlisted(messagesIn)).toEqual([])
+  })
+
+  it('gives each its code', () => {
+    expect(unlisted(codesIn)).toEqual([])
   })
 
   it('lists every constraint with a name that clients can meet', () => {
