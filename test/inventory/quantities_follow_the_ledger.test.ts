@@ -80,13 +80,13 @@ const moves = fc.oneof(
 )
 const adjustment = fc.record({
   do: fc.constant('adjust' as const),
-  status: fc.constantFrom<Status>('available_to_sell', 'committed', 'on_hold', 'reserve', 'incoming', 'unavailable'),
+  status: fc.constantFrom<Status>('available_to_sell', 'committed', 'committed', 'incoming', 'incoming', 'unavailable'),
   operation: fc.constantFrom('ADJUST' as const, 'SET' as const),
   item,
   place: fc.nat(2),
   quantity: fc.integer({ min: -9, max: 20 }),
 })
-const step: fc.Arbitrary<Step> = fc.oneof({ weight: 5, arbitrary: moves }, { weight: 1, arbitrary: adjustment })
+const step: fc.Arbitrary<Step> = fc.oneof({ weight: 8, arbitrary: moves }, { weight: 2, arbitrary: adjustment })
 
 interface Places {
   items: [Item, Item]
