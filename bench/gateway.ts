@@ -31,7 +31,7 @@ const entry: Entry = {
         ...againstSocket,
         conditions: { ...conditions, direct: 'over the unix socket, as read-one; the gateway is reached over TCP' },
       },
-      // Tells what of that is the gateway's work and what is TCP instead of a socket.
+      // The client reaches both sides alike.
       { variant: 'direct over TCP too', unit: '/s', ...againstPort, conditions },
     ]
   },
