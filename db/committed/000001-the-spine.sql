@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:8cc0513c19c59aab7e05ca7459b0d25719cf382e
+--! Hash: sha1:70de2004b938a45093d8e336a60292bdfc71a98a
 --! Message: the spine
 
 --! Included all.sql
@@ -4190,8 +4190,10 @@ $$;
 
 comment on function api.upsert_shipments_full is
   'Creates or updates a shipment with packages, items, address and locations, all or nothing. '
-  'shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. '
-  'Matched by id, else shipment_number; packages and items by id, else external_ids. patch (default true): what is not named stays; false: the shipment becomes exactly what is given. '
+  'shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, '
+  'billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. '
+  'Matched by id, else shipment_number; packages and items by id, else external_ids. '
+  'patch (default true): what is not named stays; false: the shipment becomes exactly what is given. '
   'Answers the shipment in full. 400 (P0001) naming the field when the input is wrong; 409 when its state does not allow the change.';
 
 grant execute on function api.upsert_shipments_full to business, operator;
