@@ -6,7 +6,7 @@ const db = join(import.meta.dirname, '../../db')
 
 const refuses = /internal\.refuse|\braise\b/
 /** What tells a message from the other texts of a function that refuses: memos, titles, SQL, descriptions of input. */
-const saysWhy = /\b(is|are|must|cannot|was|has|have|takes|match|names|fit|no|several|nothing|more|unknown)\b/
+const saysWhy = /\b(is|are|must|cannot|was|has|have|takes|match|names|fit|no|several|nothing|more|unknown)\b/i
 const notInput = /^[^{(]/
 
 /** A message as db/ERRORS.md writes it: … for what the request named, without the path that it begins with. */
