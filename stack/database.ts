@@ -57,7 +57,15 @@ export async function ensureAuthenticator(ownerUrl: string): Promise<string> {
   const url = authenticatorUrl(ownerUrl)
   if (!(await canLogIn(url))) {
     const password = new URL(url).password
-    await withDatabase(ownerUrl, (sql) => sql.unsafe(`alter role authenticator password '${password}'`))
+    await withDatabase(ownerUrl, (sql) => sql.unsafe(`alter role authenticator password '${password}'`)).catch(
+      (error: unknown) => {
+        if ((error as { code?: string }).code !== '42501') throw error
+        throw new StackError(
+          'DATABASE_URL: the owner may not set the password of role authenticator. Give it CREATEROLE and ' +
+            '`grant authenticator to OWNER with admin option`.',
+        )
+      },
+    )
   }
   return url
 }
