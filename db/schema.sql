@@ -30,7 +30,8 @@ create extension pgcrypto schema internal;
 
 create schema api;
 
-comment on schema api is 'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
+comment on schema api is 'Lading
+Orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
 
 grant usage on schema api to anon;
 grant usage on schema api to business;
@@ -503,6 +504,7 @@ CREATE TRIGGER fulfillment_status_moves_forward BEFORE UPDATE ON api.fulfillment
 CREATE TRIGGER fulfillments_move_inventory AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.fulfillments_move_inventory();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.fulfillments FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.fulfillment_line_items', 'fulfillment_id');
 CREATE TRIGGER new_fulfillments_are_sent AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.new_fulfillments_are_sent();
 CREATE TRIGGER shipped_fulfillment_is_not_deleted BEFORE DELETE ON api.fulfillments FOR EACH ROW WHEN (old.status = ANY (ARRAY['OPEN'::api.fulfillment_status, 'SUCCESS'::api.fulfillment_status])) EXECUTE FUNCTION internal.fulfillment_status_moves_forward();
 
@@ -879,6 +881,7 @@ grant select, insert, update, delete on api.orders to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.orders FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.order_line_items', 'order_id');
 CREATE TRIGGER orders_commit_inventory AFTER UPDATE ON api.orders REFERENCING OLD TABLE AS old_orders NEW TABLE AS new_orders FOR EACH STATEMENT EXECUTE FUNCTION internal.orders_commit_inventory();
 
 create table api.process_shipments_steps (
@@ -1087,6 +1090,7 @@ create policy own_business on api.send_orders_steps for all to business
 grant select, insert, update, delete on api.send_orders_steps to business;
 grant select, insert, update, delete on api.send_orders_steps to operator;
 
+CREATE TRIGGER addresses_must_be_public BEFORE INSERT OR UPDATE OF payload_url ON api.send_orders_steps FOR EACH ROW EXECUTE FUNCTION internal.addresses_must_be_public('payload_url');
 CREATE TRIGGER auth_query_value_is_write_only BEFORE INSERT OR UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (new.auth_query_value IS NOT NULL) EXECUTE FUNCTION internal.auth_query_value_is_write_only();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_send_orders_secrets_of_changed_steps AFTER UPDATE ON api.send_orders_steps REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.keep_send_orders_secrets();
@@ -1390,6 +1394,7 @@ CREATE TRIGGER completed_receipt_is_final BEFORE DELETE OR UPDATE ON api.shipmen
 CREATE TRIGGER completing_a_receipt_moves_inventory AFTER UPDATE ON api.shipment_receipts REFERENCING OLD TABLE AS old_receipts NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.completing_a_receipt_moves_inventory();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.shipment_receipts FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.shipment_receipt_items', 'shipment_receipt_id');
 CREATE TRIGGER moved_receipt_needs_a_shipment_under_way BEFORE UPDATE OF shipment_id ON api.shipment_receipts FOR EACH ROW WHEN (old.shipment_id <> new.shipment_id) EXECUTE FUNCTION internal.moved_receipt_needs_a_shipment_under_way();
 CREATE TRIGGER receipt_needs_a_shipment_under_way AFTER INSERT ON api.shipment_receipts REFERENCING NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.receipt_needs_a_shipment_under_way();
 
@@ -1527,6 +1532,7 @@ grant select, insert, update, delete on api.shipments to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.shipment_items', 'shipment_id');
 CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to OR old.shipped_time IS DISTINCT FROM new.shipped_time OR old.canceled_time IS DISTINCT FROM new.canceled_time) EXECUTE FUNCTION internal.shipment_status_moves_forward();
 CREATE TRIGGER shipped_shipment_is_not_deleted BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.shipped_shipment_is_not_deleted();
 CREATE TRIGGER shipping_moves_inventory AFTER UPDATE ON api.shipments REFERENCING OLD TABLE AS old_shipments NEW TABLE AS new_shipments FOR EACH STATEMENT EXECUTE FUNCTION internal.shipping_moves_inventory();
@@ -1640,6 +1646,7 @@ create policy own_business on api.webhook_configurations for all to business
 grant select, insert, update, delete on api.webhook_configurations to business;
 grant select, insert, update, delete on api.webhook_configurations to operator;
 
+CREATE TRIGGER addresses_must_be_public BEFORE INSERT OR UPDATE OF hook_consumer_url, producer_url ON api.webhook_configurations FOR EACH ROW EXECUTE FUNCTION internal.addresses_must_be_public('hook_consumer_url', 'producer_url');
 CREATE TRIGGER default_producer_is_this_installation BEFORE INSERT OR UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (new.producer_url IS NULL) EXECUTE FUNCTION internal.default_producer_is_this_installation();
 CREATE TRIGGER every_configuration_has_a_secret AFTER INSERT ON api.webhook_configurations REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION internal.every_configuration_has_a_secret();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
@@ -2511,12 +2518,8 @@ begin
   known := internal.match_existing(
     'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
   );
-  if exists (
-    select from (
-      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
-    ) locked
-    where locked.completed_time is not null
-  ) then
+  perform from api.shipment_receipts s where s.id = any (known) order by s.id for no key update;
+  if exists (select from api.shipment_receipts s where s.id = any (known) and s.completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   receipt_ids := array(
@@ -2626,6 +2629,17 @@ begin
   packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
   package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
   perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+  perform internal.check_input(
+    array(select prefix || 'dimension.' from unnest(package_prefixes) with ordinality as p (prefix, position) order by position),
+    array(
+      select coalesce(nullif(package -> 'dimension', 'null'), '{}')
+      from unnest(packages) with ordinality as p (package, position)
+      order by position
+    ),
+    null,
+    '{"length": "numeric", "width": "numeric", "height": "numeric", "unit": "text"}',
+    '{}'
+  );
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
@@ -3183,6 +3197,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION internal.address_is_allowed(address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select address is null or coalesce(internal.setting('allow_private_addresses'), 'false') = 'true'
+    or address = internal.delivery_address() or internal.is_public_address(address)
+$function$;
+
+comment on function internal.address_is_allowed(pg_catalog.text) is 'Whether an address may be saved: it is public as written, or private ones are allowed here.';
+
 CREATE OR REPLACE FUNCTION internal.address_payload(address api.addresses)
  RETURNS jsonb
  LANGUAGE sql
@@ -3199,6 +3225,27 @@ $function$;
 
 comment on function internal.address_payload(api.addresses) is 'An address as warehouses are told it.';
 
+CREATE OR REPLACE FUNCTION internal.addresses_must_be_public()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  given constant jsonb := to_jsonb(new);
+  field text;
+begin
+  foreach field in array tg_argv loop
+    if not internal.address_is_allowed(given ->> field) then
+      perform internal.refuse(400, field || ': must be a public address');
+    end if;
+  end loop;
+  return new;
+end
+$function$;
+
+comment on function internal.addresses_must_be_public() is 'Refuses (400) private addresses in the columns that its arguments name.';
+
 comment on function internal.apply_callback(api.process_shipments_steps,pg_catalog.jsonb,pg_catalog.text) is 'Applies a message of a warehouse and returns updateResult, null when nothing changed. Refuses (400) all of it when a part does not fit.';
 
 CREATE OR REPLACE FUNCTION internal.apply_callback(step api.process_shipments_steps, message jsonb, idempotency_key text)
@@ -3211,18 +3258,24 @@ declare
   partial_shipments constant boolean := coalesce((message #>> '{fulfillmentOptions,partialShipments}')::boolean, false);
   changed_order uuid;
   touched uuid[] := '{}';
+  message_hash bytea;
+  recorded bytea[] := '{}';
   mapped record;
+  result jsonb;
 begin
   perform set_config('lading.warehouse_knows', 'true', true);
-  if idempotency_key is not null
-    and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)) then
-    return null;
+  if idempotency_key is not null or order_update is null then
+    message_hash := internal.record_message(step.business_id, case
+      when idempotency_key is not null then jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)
+      else jsonb_build_array(step.id, message)
+    end);
+    if message_hash is null then
+      return null;
+    end if;
+    recorded := array[message_hash];
   end if;
 
   if order_update is null then
-    if idempotency_key is null and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, message)) then
-      return null;
-    end if;
     changed_order := internal.apply_warehouse_refusal(step, message);
   else
     changed_order := internal.find_callback_order(step, order_update);
@@ -3234,13 +3287,12 @@ begin
         and w.location_id = internal.find_location(step.business_id, p.posted ->> 'locationId')
       order by p.position
     loop
-      if idempotency_key is null
-        and internal.content_tells_messages_apart(mapped.posted, partial_shipments)
-        and not internal.is_new_message(
+      if idempotency_key is null and internal.content_tells_messages_apart(mapped.posted, partial_shipments) then
+        message_hash := internal.record_message(
           step.business_id, internal.message_content(changed_order, mapped.location_id, mapped.posted)
-        )
-      then
-        continue;
+        );
+        continue when message_hash is null;
+        recorded := recorded || message_hash;
       end if;
       touched := touched || internal.apply_callback_fulfillment(
         step, changed_order, mapped.location_id, mapped.posted, mapped.path, partial_shipments
@@ -3248,7 +3300,12 @@ begin
     end loop;
   end if;
 
-  return internal.count_callback_results(step.business_id, changed_order, touched);
+  result := internal.count_callback_results(step.business_id, changed_order, touched);
+  if result is null then
+    -- what changed nothing was not applied: it may be sent again, for example when the location map is mended
+    delete from internal.callback_messages m where m.business_id = step.business_id and m.message_hash = any (recorded);
+  end if;
+  return result;
 end
 $function$;
 
@@ -3561,7 +3618,7 @@ declare
   );
 begin
   if lines <> '{}' then
-    perform internal.commit_order_lines(lines);
+    perform internal.commit_order_lines(lines, lock_orders => false);
   end if;
   return null;
 end
@@ -3797,16 +3854,15 @@ $function$;
 
 comment on function internal.commit_fulfillment_lines(pg_catalog.uuid[]) is 'Brings what fulfillment lines hold committed and have shipped in line with the state of their fulfillments.';
 
-CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[])
+CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[], lock_orders boolean DEFAULT true)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 begin
-  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
   perform from api.orders o
-  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  where lock_orders and o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
   order by o.id
   for no key update;
   perform from api.channels channel
@@ -3836,7 +3892,7 @@ begin
 end
 $function$;
 
-comment on function internal.commit_order_lines(pg_catalog.uuid[]) is 'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
+comment on function internal.commit_order_lines(pg_catalog.uuid[],boolean) is 'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
 
 CREATE OR REPLACE FUNCTION internal.completed_receipt_is_final()
  RETURNS trigger
@@ -4073,12 +4129,21 @@ declare
   candidates uuid[];
   fulfillment api.fulfillments;
 begin
+  if exists (
+    select from api.fulfillments f
+    where f.business_id = find_callback_fulfillment.business_id
+      and f.id = case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end
+      and (f.order_id, f.location_id) is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
+  ) then
+    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted ->> 'id'));
+  end if;
+
   with candidate as (
     select f.id,
       rank() over (order by
-        f.id::text = lower(posted ->> 'id') desc nulls last,
-        f.status in ('NEW', 'PENDING') desc,
-        f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id desc nulls last
+        (f.id::text = lower(posted ->> 'id')) is true desc,
+        (f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id) is true desc,
+        f.status in ('NEW', 'PENDING') desc
       ) as rank
     from api.fulfillments f
     where f.business_id = find_callback_fulfillment.business_id
@@ -4094,7 +4159,7 @@ begin
       from unnest(candidates) as candidate (id)
       where not exists (
         select from (
-          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric) as quantity
           from jsonb_array_elements(posted -> 'lineItems') line
           group by 1
         ) wanted
@@ -4446,21 +4511,38 @@ comment on function internal.is_http_address(pg_catalog.text) is 'Whether a text
 grant execute on function internal.is_http_address(text) to business;
 grant execute on function internal.is_http_address(text) to operator;
 
-CREATE OR REPLACE FUNCTION internal.is_new_message(business_id uuid, message jsonb)
+CREATE OR REPLACE FUNCTION internal.is_public_address(address text)
  RETURNS boolean
  LANGUAGE sql
+ IMMUTABLE STRICT
  SET search_path TO ''
 AS $function$
-  with written as (
-    insert into internal.callback_messages (business_id, message_hash)
-    values (is_new_message.business_id, sha256(convert_to(message::text, 'UTF8')))
-    on conflict do nothing
-    returning true
+  with host as (
+    select rtrim(lower(substring(address from '^[hH][tT][tT][pP][sS]?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)')), '.') as host
+  ),
+  literal as (
+    select host, case
+      when host ~ '^\[.*\]$' then btrim(host, '[]')
+      when host ~ '(^|\.)(0x[0-9a-f]*|[0-9]+)$' then host
+    end as ip
+    from host
   )
-  select exists (select from written)
+  select case
+    when host is null or host = '' or host ~ '(^|\.)localhost$' or host ~ '[%\\]' then false
+    when ip is null then true
+    -- octal, hexadecimal, decimal and short forms
+    when not pg_input_is_valid(ip, 'inet') or ip ~ '/' then false
+    when ip !~ ':' and ip !~ '^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$' then false
+    when ip ~ ':' then ip::inet <<= '2000::/3'
+      and not ip::inet <<= any ('{2001::/23,2001:db8::/32,2002::/16,3fff::/20}'::inet[])
+    else not ip::inet <<= any ('{
+      0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.0.0.0/24,192.0.2.0/24,192.88.99.0/24,
+      192.168.0.0/16,198.18.0.0/15,198.51.100.0/24,203.0.113.0/24,224.0.0.0/4,240.0.0.0/4}'::inet[])
+  end
+  from literal
 $function$;
 
-comment on function internal.is_new_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse; false when it was recorded before. Waits for another transaction that records it now.';
+comment on function internal.is_public_address(pg_catalog.text) is 'Whether an http address, as written, may lead to the public internet: no localhost, no literal of a private network.';
 
 CREATE OR REPLACE FUNCTION internal.issue_application_key(name text, OUT id uuid, OUT key text)
  RETURNS record
@@ -4515,12 +4597,8 @@ begin
     receipts := array(select shipment_receipt_id from old_items);
   end if;
 
-  if (
-    select bool_or(locked.completed_time is not null)
-    from (
-      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
-    ) locked
-  ) then
+  perform from api.shipment_receipts where id = any (receipts) order by id for no key update;
+  if exists (select from api.shipment_receipts where id = any (receipts) and completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   return null;
@@ -4765,6 +4843,26 @@ $function$;
 
 comment on function internal.location_map_must_name_locations() is 'Refuses (400) a step whose location map does not name locations of its business, and keeps the entries of the map.';
 
+CREATE OR REPLACE FUNCTION internal.lock_children_first()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  execute format(
+    'select 1 from %s where business_id = $1 and %I = $2 for update nowait', tg_argv[0]::regclass, tg_argv[1]
+  )
+  using old.business_id, old.id;
+  return old;
+exception
+  when lock_not_available then
+    perform internal.refuse(409, 'The record is being changed at the moment: try again');
+end
+$function$;
+
+comment on function internal.lock_children_first() is 'Refuses (409) to delete a record one of whose children is being changed; its arguments are the child table and its column.';
+
 CREATE OR REPLACE FUNCTION internal.lock_levels(entries internal.ledger_entry[])
  RETURNS void
  LANGUAGE sql
@@ -4798,7 +4896,7 @@ begin
     where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
   ),
   given as (
-    select p.position, p.posted, (p.posted ->> 'quantity')::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
+    select p.position, p.posted, (p.posted ->> 'quantity')::numeric::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
     from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
     left join lateral (
       select line.id from line
@@ -4864,63 +4962,90 @@ CREATE OR REPLACE FUNCTION internal.match_existing(table_name regclass, business
  SET search_path TO ''
 AS $function$
 declare
-  matches uuid[];
+  has_stored boolean;
+  matches uuid[] := array_fill(null::uuid, array[coalesce(cardinality(objects), 0)]);
   problem text;
 begin
-  execute format($sql$
-    with given as (
-      select prefix, position, parent, (object ->> 'id')::uuid as id,
-        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
-        coalesce(nullif(object -> 'available', 'null'), 'true') as available
-      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
-    ),
-    stored_pair as (
-      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
-        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
-      from %1$s s
-      cross join lateral jsonb_each(s.external_ids) pair
-      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
-    ),
-    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
-    rarest_pair as (
-      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
-      from given g
-      cross join lateral jsonb_each(g.external_ids) pair
-      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
-      order by g.position, s.frequency nulls first
-    ),
-    by_external_ids as (
-      select r.position,
-        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
-      from rarest_pair r
-      join stored_pair s using (parent, key, value)
-      where s.external_ids @> r.external_ids
-      group by 1
-    ),
-    matched as (
-      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
-      from given g
-      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
-      left join by_external_ids e on e.position = g.position
-    ),
-    problems as (
-      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
-      union all
-      select max(position), format('%%s: names the same record as %%s',
-        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
-      from matched
-      where coalesce(ids[1], id) is not null or external_ids is not null
-      group by coalesce(ids[1], id),
-        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
-      having count(*) > 1
-    )
-    select
-      (select array_agg(ids[1] order by position) from matched),
-      (select text from problems order by position limit 1)
-  $sql$, table_name, parent_column)
-  into matches, problem
-  using parents, prefixes, objects, business_id;
+  -- most calls bring new rows: one look at the index per parent tells
+  execute format(
+    'select bool_or((select true from %s s where s.business_id = $1 and s.%I = p.id limit 1))
+     from (select distinct unnest($2) as id) p',
+    table_name, parent_column
+  )
+  into has_stored
+  using business_id, parents;
 
+  if has_stored then
+    execute format($sql$
+      with given as materialized (
+        select prefix, position, parent, (object ->> 'id')::uuid as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+      ),
+      stored as materialized (
+        select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available
+        from %1$s s
+        where s.business_id = $4 and s.%2$I = any (array(select distinct parent from given))
+      ),
+      stored_pair as materialized (
+        select s.parent, s.id, s.external_ids, s.available, pair.key, pair.value,
+          count(*) over (partition by s.parent, pair.key, pair.value) as frequency
+        from stored s
+        cross join lateral jsonb_each(s.external_ids) pair
+        where exists (select from given where external_ids is not null)
+      ),
+      -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+      rarest_pair as materialized (
+        select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+        from given g
+        cross join lateral jsonb_each(g.external_ids) pair
+        left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+        order by g.position, s.frequency nulls first
+      ),
+      by_external_ids as (
+        select r.position,
+          coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+        from rarest_pair r
+        join stored_pair s using (parent, key, value)
+        where s.external_ids @> r.external_ids
+        group by 1
+      ),
+      matched as (
+        select g.position, g.prefix, case when s.id is not null then array[s.id] else e.ids end as ids
+        from given g
+        left join stored s on s.parent = g.parent and s.id = g.id
+        left join by_external_ids e on e.position = g.position
+      )
+      select
+        array_agg(ids[1] order by position),
+        (array_agg(prefix || 'external_ids: match several records' order by position) filter (where cardinality(ids) > 1))[1]
+      from matched
+    $sql$, table_name, parent_column)
+    into matches, problem
+    using parents, prefixes, objects, business_id;
+  end if;
+
+  if problem is null then
+    select format('%s: names the same record as %s', rtrim(again, '.'), rtrim(first, '.'))
+    into problem
+    from (
+      select max(position) as position, (array_agg(prefix order by position desc))[1] as again,
+        (array_agg(prefix order by position))[1] as first
+      from (
+        select position, prefix, parent, coalesce(match, (object ->> 'id')::uuid) as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest(matches, parents, prefixes, objects) with ordinality as o (match, parent, prefix, object, position)
+      ) named
+      where id is not null or external_ids is not null
+      group by id, case when id is null then parent end, case when id is null then external_ids end,
+        case when id is null then available end
+      having count(*) > 1
+    ) repeated
+    order by position
+    limit 1;
+  end if;
   if problem is not null then
     perform internal.refuse(409, problem);
   end if;
@@ -4938,6 +5063,10 @@ declare
   items uuid[];
   problem text;
 begin
+  with l as materialized (
+    select prefix, position, (line ->> 'inventory_item_id')::uuid as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as o (prefix, line, position)
+  )
   select
     array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
@@ -4948,12 +5077,9 @@ begin
       order by l.position
     ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from (
-    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
-    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  ) l
+  from l
   left join api.inventory_items by_id
-    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id
   left join api.inventory_items by_sku
     on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
@@ -5031,9 +5157,9 @@ AS $function$
       stored.id,
       coalesce(posted ->> 'title', stored.title) as title,
       coalesce((posted ->> 'grams')::numeric, stored.grams) as grams,
-      coalesce((posted ->> 'price')::integer, stored.price) as price,
-      coalesce((posted ->> 'shippingPrice')::integer, stored.shipping_price) as shipping_price,
-      coalesce((posted ->> 'shippingTax')::integer, stored.shipping_tax) as shipping_tax,
+      coalesce((posted ->> 'price')::numeric::integer, stored.price) as price,
+      coalesce((posted ->> 'shippingPrice')::numeric::integer, stored.shipping_price) as shipping_price,
+      coalesce((posted ->> 'shippingTax')::numeric::integer, stored.shipping_tax) as shipping_tax,
       coalesce(posted ->> 'shippingMethod', stored.shipping_method) as shipping_method,
       coalesce(posted ->> 'vendor', stored.vendor) as vendor,
       case when extra = '{}' then stored.additional_fields
@@ -5091,7 +5217,7 @@ AS $function$
     (
       select jsonb_agg(jsonb_build_array(name, quantity) order by name)
       from (
-        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric)::bigint as quantity
         from jsonb_array_elements(posted -> 'lineItems') line
         group by 1
       ) lines
@@ -5231,6 +5357,10 @@ declare
   );
 begin
   if lines <> '{}' then
+    perform from api.channels channel
+    where channel.id in (select channel_id from old_orders union select channel_id from new_orders)
+    order by channel.id
+    for share;
     perform internal.commit_order_lines(lines);
   end if;
   return null;
@@ -5528,6 +5658,9 @@ begin
     union all
     select n, 7, path || ': must be an http or https address' from fields
     where key in ('webhookUrl', 'cancelEndpoint') and not internal.is_http_address(value #>> '{}')
+    union all
+    select n, 8, path || ': must be a public address' from fields
+    where key in ('webhookUrl', 'cancelEndpoint') and not internal.address_is_allowed(value #>> '{}')
   )
   select p.text into problem from problems p order by p.n, p.rank, p.text limit 1;
 
@@ -5566,10 +5699,11 @@ AS $function$
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
     group by 1, 2
   )
-  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  select receipt.id, received.inventory_item_id,
+    (select item.sku from api.inventory_items item where item.id = received.inventory_item_id),
+    coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
   from received
   left join shipped using (shipment_id, inventory_item_id)
-  join api.inventory_items item on item.id = received.inventory_item_id
   cross join unnest(received.receipts) as receipt (id)
   where received.quantity > coalesce(shipped.quantity, 0)
 $function$;
@@ -5588,15 +5722,13 @@ AS $function$
 declare
   ended record;
 begin
-  select locked.shipment_number, locked.status into ended
-  from (
-    select s.shipment_number, s.status
-    from api.shipments s
-    where s.id in (select shipment_id from new_receipts)
-    order by s.id
-    for no key update
-  ) locked
-  where locked.status in ('closed', 'canceled')
+  perform from api.shipments s
+  where s.id in (select shipment_id from new_receipts)
+  order by s.id
+  for no key update;
+  select s.shipment_number, s.status into ended
+  from api.shipments s
+  where s.id in (select shipment_id from new_receipts) and s.status in ('closed', 'canceled')
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
@@ -5642,7 +5774,7 @@ begin
 
   if not step.is_synchronous then
     insert into internal.queued_callbacks (business_id, step_id, message, idempotency_key)
-    values (step.business_id, step.id, message, receive_callback.idempotency_key)
+    values (step.business_id, step.id, message, nullif(receive_callback.idempotency_key, ''))
     returning id into queued_id;
     perform internal.add_job('apply_callback', jsonb_build_object('id', queued_id));
     return '{"status": 202}';
@@ -5668,6 +5800,19 @@ AS $function$
   from api.fulfillments f
   where f.id = record_cancellation.fulfillment_id
 $function$;
+
+CREATE OR REPLACE FUNCTION internal.record_message(business_id uuid, message jsonb)
+ RETURNS bytea
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  insert into internal.callback_messages (business_id, message_hash)
+  values (record_message.business_id, sha256(convert_to(message::text, 'UTF8')))
+  on conflict do nothing
+  returning message_hash
+$function$;
+
+comment on function internal.record_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 
 comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
 
@@ -5748,12 +5893,10 @@ AS $function$
 declare
   shipped record;
 begin
-  select locked.id, locked.status into shipped
-  from (
-    select f.id, f.status, f.xmin = pg_current_xact_id()::xid as is_of_this_transaction
-    from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update
-  ) locked
-  where locked.status not in ('NEW', 'PENDING') and not is_of_this_transaction
+  perform from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update;
+  select f.id, f.status into shipped
+  from api.fulfillments f
+  where f.id = any (fulfillments) and f.status not in ('NEW', 'PENDING') and f.xmin <> pg_current_xact_id()::xid
   limit 1;
   if found then
     perform internal.refuse(409, format('Fulfillment %s is %s: its lines cannot change', shipped.id, shipped.status));
@@ -5770,17 +5913,22 @@ CREATE OR REPLACE FUNCTION internal.refuse_queued_callback(queued_id uuid, reaso
 AS $function$
 declare
   queued internal.queued_callbacks;
+  step api.process_shipments_steps;
+  order_id uuid;
 begin
   delete from internal.queued_callbacks q where q.id = queued_id returning * into queued;
+  if not queued.message ? 'orderUpdate' then
+    return;
+  end if;
+  select s.* into step from api.process_shipments_steps s where s.id = queued.step_id;
+  begin
+    order_id := internal.find_callback_order(step, queued.message -> 'orderUpdate');
+  exception
+    when sqlstate 'PT400' then
+      return;
+  end;
   insert into api.order_activities (business_id, order_id, title, description, operation, result)
-  select o.business_id, o.id, 'Callback Refused', reason, 'callback', 'ERROR'
-  from api.orders o
-  where o.business_id = queued.business_id
-    and (
-      o.id::text = lower(queued.message #>> '{orderUpdate,id}')
-      or o.channel_order_id = queued.message #>> '{orderUpdate,channelOrderId}'
-      or o.purchase_order_number = queued.message #>> '{orderUpdate,purchaseOrderNumber}'
-    );
+  values (queued.business_id, order_id, 'Callback Refused', reason, 'callback', 'ERROR');
 end
 $function$;
 
@@ -5922,6 +6070,17 @@ $function$;
 
 comment on function internal.send_order_payload(pg_catalog.uuid) is 'The body that a warehouse is sent for a fulfillment.';
 
+CREATE OR REPLACE FUNCTION internal.set_allow_private_addresses(allowed boolean)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  insert into internal.settings as s (name, value) values ('allow_private_addresses', allowed::text)
+  on conflict (name) do update set value = excluded.value where s.value <> excluded.value
+$function$;
+
+comment on function internal.set_allow_private_addresses(boolean) is 'Tells the database whether addresses of private networks may be saved. Run at each start.';
+
 CREATE OR REPLACE FUNCTION internal.set_public_url(url text)
  RETURNS void
  LANGUAGE plpgsql
@@ -5985,11 +6144,10 @@ begin
     );
   end if;
 
-  select locked.shipment_number, locked.status into problem
-  from (
-    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
-  ) locked
-  where locked.status <> 'unshipped'
+  perform from api.shipments s where s.id = any (changed) order by s.id for no key update;
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (changed) and s.status <> 'unshipped'
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
@@ -6010,10 +6168,11 @@ AS $function$
   from api.shipment_receipts r
   left join (
     select i.shipment_receipt_id,
-      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', (
+        select item.sku from api.inventory_items item where item.business_id = i.business_id and item.id = i.inventory_item_id
+      )) order by listed.position, i.id) as document
     from api.shipment_receipts r
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
-    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
     left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
     where r.id = any (receipts)
     group by 1
@@ -6458,6 +6617,8 @@ begin
   end if;
   perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
 
+  -- one call at a time makes a location of a name
+  perform pg_advisory_xact_lock(hashtextextended(format('upsert_location %s %s', business_id, location ->> 'name'), 0));
   select l.* into found
   from api.locations l
   where l.business_id = upsert_location.business_id
@@ -6506,41 +6667,57 @@ declare
   columns record;
 begin
   select
-    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
-    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
-    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
-    array_agg(attname) filter (where attnotnull) as not_null,
-    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
-    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+    string_agg(name, ', ' order by attnum) as names,
+    string_agg(
+      case
+        when fallback = 'null' then 'after.' || name
+        when attnotnull then format('coalesce(after.%s, %s)', name, fallback)
+        else format('case when given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) as new_values,
+    string_agg(name, ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg(
+      case
+        when atttypid = 'jsonb'::regtype then format(
+          $sql$case when $3 and jsonb_typeof(given.object -> %1$L) = 'object' then coalesce(before.%2$s, '{}') || (given.object -> %1$L)
+            when $3 or given.object ? %1$L then after.%2$s else %3$s end$sql$,
+          attname, name, fallback
+        )
+        when attnotnull then format('coalesce(after.%1$s, case when $3 then before.%1$s else %2$s end)', name, fallback)
+        when fallback = 'null' then 'after.' || name
+        else format('case when $3 or given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) filter (where changeable) as changed_values,
+    string_agg('stored.' || name, ', ' order by attnum) filter (where changeable) as stored_values,
+    string_agg('changed.' || name, ', ' order by attnum) filter (where changeable) as changes
   into strict columns
   from pg_catalog.pg_attribute a
-  cross join lateral (
-    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
-  ) c
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  cross join lateral (
+    select
+      quote_ident(attname) as name,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), 'null') as fallback,
+      attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
   where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
 
   if known <> '{}' then
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
-        join %1$s before on before.id = given.id
-        cross join lateral jsonb_populate_record(
-          case when $3 then before else row(%4$s)::%1$s end,
-          (
-            select jsonb_object_agg(key, case
-              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
-            from jsonb_each(given.object)
-            where value <> 'null' or key <> all (%6$L)
-          )
-        ) after
-        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+        from (
+          select before.id, %4$s
+          from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+          join %1$s before on before.id = given.id
+          cross join lateral jsonb_populate_record(case when $3 then before else null::%1$s end, given.object) after
+          where before.id = any ($2)
+          offset 0
+        ) changed (id, %2$s)
+        where stored.id = changed.id and stored.id = any ($2) and (%5$s) is distinct from (%3$s)
       $sql$,
-      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
-      columns.stored_values
+      table_name, columns.changeable, columns.changes, columns.changed_values, columns.stored_values
     )
     using objects, known, patch;
   end if;
@@ -6551,14 +6728,11 @@ begin
         insert into %1$s (%2$s)
         select %3$s
         from unnest($1) with ordinality as given (object, position)
-        cross join lateral jsonb_populate_record(
-          row(%4$s)::%1$s,
-          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
-        ) after
+        cross join lateral jsonb_populate_record(null::%1$s, given.object) after
         where (given.object ->> 'id')::uuid <> all ($2)
         order by given.position
       $sql$,
-      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+      table_name, columns.names, columns.new_values
     )
     using objects, known;
   end if;
