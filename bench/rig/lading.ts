@@ -1,4 +1,4 @@
-import { authenticatorUrl, ensureAuthenticator, setPublicUrl } from '../../stack/database.ts'
+import { authenticatorUrl, ensureAuthenticator, setDeployment } from '../../stack/database.ts'
 import { embedded } from '../../stack/embedded/driver.ts'
 import type { Log } from '../../stack/log.ts'
 import { freePort } from '../../stack/ports.ts'
@@ -25,7 +25,7 @@ export async function startLading(ownerUrl: string, log: Log, undo: Undo): Promi
   await ensureAuthenticator(ownerUrl)
   const port = await freePort()
   const publicUrl = `http://127.0.0.1:${port}`
-  await setPublicUrl(ownerUrl, publicUrl)
+  await setDeployment(ownerUrl, { publicUrl, allowPrivateAddresses: true })
   const socketFolder = await privateFolder()
   undo.add(() => removeFolder(socketFolder))
   const postgrest = await embedded.startPostgrest({
