@@ -1,23 +1,20 @@
 import { ordersToShip, confirmationCall } from './datasets/orders_to_ship.ts'
-import { startRig } from './rig/rig.ts'
+import { startRig } from './rig/rig_prof.tmp.ts'
 import { Undo } from './rig/undo.ts'
 import { makeLog } from '../stack/log.ts'
 import { connect } from '../stack/database.ts'
 const undo = new Undo()
-const n = Number(process.argv[2] ?? 5000)
 try {
   const rig = await startRig(makeLog('error','x'), undo)
-  const l = await rig.lading(ordersToShip('prof', n))
-  const sql = connect(l.authenticatorUrl)
-  const owner = connect(l.ownerUrl)
-  await owner.unsafe('analyze')
-  let t = performance.now()
-  await sql.unsafe('set track_functions = all').catch((e) => console.log(e.message))
-  for (const o of l.facts.orders.slice(0, 600)) { const c = confirmationCall(l.facts, o); await sql.unsafe(c.text, c.parameters as never, { prepare: true }) }
-  console.log('ms per call', (performance.now() - t) / 600)
-  await sql.end()
-  await new Promise((r) => setTimeout(r, 500))
-  console.table([...(await owner`select funcname, calls, round(self_time::numeric,1) as self, round(total_time::numeric,1) as total from pg_stat_user_functions order by self_time desc limit 22`)])
-  console.table([...(await owner`select relname, seq_scan, seq_tup_read, idx_scan, n_live_tup from pg_stat_user_tables where seq_tup_read > 0 order by seq_tup_read desc limit 15`)])
-  await owner.end()
+  const l = await rig.lading(ordersToShip('prof', 6000))
+  let at = 0
+  for (const [name, settings] of [['default',''],['generic',`set plan_cache_mode = force_generic_plan`],['jit off','set jit = off'],['both','set jit=off; set plan_cache_mode=force_generic_plan'],['default',''],['generic',`set plan_cache_mode = force_generic_plan`]] as const) {
+    const sql = connect(l.authenticatorUrl)
+    if (settings) await sql.unsafe(settings)
+    const run = async (n: number) => { for (const o of l.facts.orders.slice(at, at + n)) { const c = confirmationCall(l.facts, o); await sql.unsafe(c.text, c.parameters as never, { prepare: true }) } ; at += n }
+    await run(50)
+    const t = performance.now(); await run(400)
+    console.log(name, ((performance.now() - t) / 400).toFixed(2))
+    await sql.end()
+  }
 } finally { await undo.all() }

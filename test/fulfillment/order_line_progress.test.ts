@@ -117,7 +117,8 @@ describe('at the same time', () => {
 
   test('back orders that become NEW together with a new fulfillment: never more than ordered', async () => {
     const { fulfill, item, location, post } = await prepare(10)
-    const waiting = await Promise.all(Array.from({ length: 5 }, () => fulfill(6, 'BACKORDER')))
+    const waiting: { id: string }[] = []
+    for (let n = 0; n < 5; n++) waiting.push(await fulfill(6, 'BACKORDER'))
     const fresh = await fulfill(0)
     const answers = await Promise.all([
       ...waiting.map((fulfillment) => patchFulfillment(a, fulfillment, { status: 'NEW' })),
