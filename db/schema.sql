@@ -782,6 +782,7 @@ grant select, insert, update, delete on api.order_line_items to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER order_line_in_fulfillment_keeps_its_item BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.inventory_item_id IS DISTINCT FROM new.inventory_item_id OR old.order_id IS DISTINCT FROM new.order_id) EXECUTE FUNCTION internal.order_line_in_fulfillment_keeps_its_item();
 CREATE TRIGGER order_lines_are_counted_on_insert AFTER INSERT ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
 CREATE TRIGGER order_lines_are_counted_on_update AFTER UPDATE ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
 CREATE TRIGGER order_lines_commit_inventory_on_delete AFTER DELETE ON api.order_line_items REFERENCING OLD TABLE AS old_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
@@ -3350,7 +3351,7 @@ begin
 
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
-      part_id := internal.split_fulfillment(fulfillment.id, lines, status);
+      part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
     else
       if left_out <> '{}' and status in ('OPEN', 'SUCCESS') then
         part_id := internal.split_fulfillment(fulfillment.id, left_out, 'BACKORDER');
@@ -3406,28 +3407,28 @@ declare
   fulfillments uuid[];
   rejected constant boolean := message ->> 'rejectionReason' is not null;
 begin
-  select array_agg(distinct f.order_id), array_agg(f.id)
-  into orders, fulfillments
-  from api.fulfillments f
-  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
-  join internal.warehouse_locations w
-    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
-  where f.business_id = step.business_id
-    and f.additional_fields ->> 'warehouse_order_id' = message ->> 'warehouseOrderId'
-    and f.status in ('NEW', 'PENDING')
-    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids));
-  if fulfillments is null then
-    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
-  elsif cardinality(orders) > 1 then
+  orders := array(
+    select distinct f.order_id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f
+  );
+  if cardinality(orders) > 1 then
     perform internal.refuse(400, format('warehouseOrderId: fulfillments of several orders have "%s"', message ->> 'warehouseOrderId'));
   end if;
-
   perform from api.orders o where o.id = orders[1] for no key update;
+  perform from api.fulfillments f
+  where f.id in (select p.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') p)
+  order by f.id for no key update;
+  fulfillments := array(
+    select f.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f where f.order_id = orders[1]
+  );
+  if fulfillments = '{}' then
+    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
+  end if;
+
   if rejected then
-    delete from api.fulfillments f where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
   else
-    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments);
   end if;
   insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
   select step.business_id, orders[1], id,
@@ -4167,7 +4168,7 @@ begin
           select coalesce(sum(l.quantity), 0)
           from api.fulfillment_line_items l
           where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidate.id
-            and wanted.name in (l.sku, l.id::text, l.order_line_item_id::text)
+            and (wanted.name = l.sku or lower(wanted.name) in (l.id::text, l.order_line_item_id::text))
         )
       )
     );
@@ -4900,7 +4901,7 @@ begin
     from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
     left join lateral (
       select line.id from line
-      where p.posted ->> 'id' in (line.id::text, line.order_line_item_id::text)
+      where lower(p.posted ->> 'id') in (line.id::text, line.order_line_item_id::text)
       order by line.id
       limit 1
     ) named on true
@@ -5126,9 +5127,11 @@ begin
         group by url
         order by min(position)
       ) else stored.tracking_urls end as tracking_urls,
-      case when new_status in ('OPEN', 'SUCCESS')
-        then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at, now())
-        else coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at) end as shipped_at,
+      case
+        when new_status not in ('OPEN', 'SUCCESS') then stored.shipped_at
+        when stored.status in ('OPEN', 'SUCCESS') then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at)
+        else coalesce((posted ->> 'shippedAt')::timestamptz, now())
+      end as shipped_at,
       case when extra = '{}' then stored.additional_fields
         else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields,
       new_status as status
@@ -5213,7 +5216,7 @@ CREATE OR REPLACE FUNCTION internal.message_content(order_id uuid, location_id u
 AS $function$
   select jsonb_build_array(
     order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
-    posted -> 'shippedAt',
+    posted -> 'shippedAt', internal.named_values(posted -> 'additionalFields') -> 'warehouse_order_id',
     (
       select jsonb_agg(jsonb_build_array(name, quantity) order by name)
       from (
@@ -5292,6 +5295,24 @@ end
 $function$;
 
 comment on function internal.new_fulfillments_are_sent() is 'Queues fulfillments for sending when they become NEW with lines at a mapped location.';
+
+CREATE OR REPLACE FUNCTION internal.order_line_in_fulfillment_keeps_its_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if exists (
+    select from api.fulfillment_line_items l where l.business_id = old.business_id and l.order_line_item_id = old.id
+  ) then
+    perform internal.refuse(409, format('Order line %s is being fulfilled: its item and order cannot change', old.id));
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.order_line_in_fulfillment_keeps_its_item() is 'Refuses (409) to change the item or order of an order line that fulfillments refer to.';
 
 CREATE OR REPLACE FUNCTION internal.order_lines_are_counted()
  RETURNS trigger
@@ -5401,6 +5422,25 @@ comment on function internal.orders_in_full(pg_catalog.uuid[]) is 'Orders as JSO
 
 grant execute on function internal.orders_in_full(uuid[]) to business;
 grant execute on function internal.orders_in_full(uuid[]) to operator;
+
+comment on function internal.pending_of_warehouse_order(api.process_shipments_steps,pg_catalog.text) is 'The NEW and PENDING fulfillments that a warehouse_order_id means to a process-shipments step.';
+
+CREATE OR REPLACE FUNCTION internal.pending_of_warehouse_order(step api.process_shipments_steps, warehouse_order_id text)
+ RETURNS SETOF api.fulfillments
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select f.*
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.warehouse_locations w
+    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
+  where f.business_id = step.business_id
+    and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+    and f.status in ('NEW', 'PENDING')
+    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids))
+$function$;
 
 CREATE OR REPLACE FUNCTION internal.post_to_ledger(entries internal.ledger_entry[])
  RETURNS SETOF api.inventory_adjustments
@@ -6396,9 +6436,9 @@ $function$;
 
 comment on function internal.sign_key(pg_catalog.text,pg_catalog.uuid,pg_catalog.bytea) is 'The text of a key: an HS256 JWT {role, jti, iat, aud}.';
 
-comment on function internal.split_fulfillment(pg_catalog.uuid,internal.callback_line[],api.fulfillment_status) is 'Moves units of lines out of a fulfillment into a new one with a state of its own, and returns its id.';
+comment on function internal.split_fulfillment(pg_catalog.uuid,internal.callback_line[],api.fulfillment_status,timestamp with time zone) is 'Moves units of lines out of a fulfillment into a new one with a state of its own, and returns its id.';
 
-CREATE OR REPLACE FUNCTION internal.split_fulfillment(fulfillment_id uuid, lines internal.callback_line[], status api.fulfillment_status)
+CREATE OR REPLACE FUNCTION internal.split_fulfillment(fulfillment_id uuid, lines internal.callback_line[], status api.fulfillment_status, shipped_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -6428,9 +6468,7 @@ begin
   part.status := split_fulfillment.status;
   part.creation_time := now();
   part.update_time := null;
-  if part.status in ('OPEN', 'SUCCESS') then
-    part.shipped_at := coalesce(part.shipped_at, now());
-  end if;
+  part.shipped_at := case when part.status in ('OPEN', 'SUCCESS') then coalesce(split_fulfillment.shipped_at, now()) end;
   insert into api.fulfillments select part.*;
 
   insert into api.fulfillment_line_items (

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:3d37f886113e1ff7facfad2cf6f73ea4bfd1fd27
+--! Hash: sha1:ad0476d3ade3dbd245298b65a92fa0ddc1be7457
 --! Message: the spine
 
 --! Included all.sql
@@ -4941,6 +4941,29 @@ create trigger line_fulfills_an_order_line
   before insert or update of fulfillment_id, order_line_item_id, inventory_item_id on api.fulfillment_line_items
   for each row execute function internal.line_fulfills_an_order_line();
 --! EndIncluded fulfillment/line_fulfills_an_order_line.sql
+--! Included fulfillment/order_line_in_fulfillment_keeps_its_item.sql
+-- An order line that fulfillments refer to keeps its item and its order (409): they ship what it names.
+create function internal.order_line_in_fulfillment_keeps_its_item() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if exists (
+    select from api.fulfillment_line_items l where l.business_id = old.business_id and l.order_line_item_id = old.id
+  ) then
+    perform internal.refuse(409, format('Order line %s is being fulfilled: its item and order cannot change', old.id));
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.order_line_in_fulfillment_keeps_its_item is
+  'Refuses (409) to change the item or order of an order line that fulfillments refer to.';
+
+create trigger order_line_in_fulfillment_keeps_its_item before update on api.order_line_items for each row
+  when ((old.inventory_item_id, old.order_id) is distinct from (new.inventory_item_id, new.order_id))
+  execute function internal.order_line_in_fulfillment_keeps_its_item();
+--! EndIncluded fulfillment/order_line_in_fulfillment_keeps_its_item.sql
 --! Included fulfillment/fulfillment_status_moves_forward.sql
 -- Fulfillment states move only so, by any path (else 409):
 --   NEW → PENDING, OPEN, SUCCESS, CANCELED, BACKORDER    PENDING → OPEN, SUCCESS, CANCELED, BACKORDER
@@ -5691,41 +5714,6 @@ $$;
 comment on function internal.record_message is
   'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 --! EndIncluded fulfillment/callback/callback_messages.sql
---! Included fulfillment/callback/message_content.sql
--- What makes a message the same as an earlier one when it carries no Idempotency-Key: order, location, state, tracking,
--- shippedAt as sent, lines, and the fulfillment's id where given.
-create function internal.message_content(order_id uuid, location_id uuid, posted jsonb) returns jsonb
-language sql immutable
-set search_path = ''
-as $$
-  select jsonb_build_array(
-    order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
-    posted -> 'shippedAt',
-    (
-      select jsonb_agg(jsonb_build_array(name, quantity) order by name)
-      from (
-        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric)::bigint as quantity
-        from jsonb_array_elements(posted -> 'lineItems') line
-        group by 1
-      ) lines
-    )
-  )
-$$;
-
-comment on function internal.message_content is 'What of a posted fulfillment makes it the same message as another.';
-
--- Under partialShipments two parts of the same units are two parts, unless the message says which part it speaks of.
-create function internal.content_tells_messages_apart(posted jsonb, partial_shipments boolean) returns boolean
-language sql immutable
-set search_path = ''
-as $$
-  select not partial_shipments
-    or coalesce(posted ->> 'id', posted ->> 'trackingNumber', posted ->> 'shippedAt') is not null
-$$;
-
-comment on function internal.content_tells_messages_apart is
-  'Whether a posted fulfillment with the content of an earlier one is a repetition of it.';
---! EndIncluded fulfillment/callback/message_content.sql
 --! Included fulfillment/callback/merge_json.sql
 -- What is stored, with what a warehouse sent laid over it: objects by key, all the way down; anything else is replaced.
 create function internal.merge_json(stored jsonb, given jsonb) returns jsonb
@@ -5763,6 +5751,41 @@ $$;
 
 comment on function internal.named_values is 'An array of {name, value} as an object.';
 --! EndIncluded fulfillment/callback/merge_json.sql
+--! Included fulfillment/callback/message_content.sql
+-- What makes a message the same as an earlier one when it carries no Idempotency-Key: order, location, state, tracking,
+-- shippedAt as sent, lines, and the fulfillment's id and warehouse_order_id where given.
+create function internal.message_content(order_id uuid, location_id uuid, posted jsonb) returns jsonb
+language sql immutable
+set search_path = ''
+as $$
+  select jsonb_build_array(
+    order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
+    posted -> 'shippedAt', internal.named_values(posted -> 'additionalFields') -> 'warehouse_order_id',
+    (
+      select jsonb_agg(jsonb_build_array(name, quantity) order by name)
+      from (
+        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric)::bigint as quantity
+        from jsonb_array_elements(posted -> 'lineItems') line
+        group by 1
+      ) lines
+    )
+  )
+$$;
+
+comment on function internal.message_content is 'What of a posted fulfillment makes it the same message as another.';
+
+-- Under partialShipments two parts of the same units are two parts, unless the message says which part it speaks of.
+create function internal.content_tells_messages_apart(posted jsonb, partial_shipments boolean) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select not partial_shipments
+    or coalesce(posted ->> 'id', posted ->> 'trackingNumber', posted ->> 'shippedAt') is not null
+$$;
+
+comment on function internal.content_tells_messages_apart is
+  'Whether a posted fulfillment with the content of an earlier one is a repetition of it.';
+--! EndIncluded fulfillment/callback/message_content.sql
 --! Included fulfillment/callback/find_callback_order.sql
 -- The order that a callback is about: every identifier given — id, channelOrderId, purchaseOrderNumber, the warehouse_order_id
 -- of fulfillments — must agree on one order of the step's channels (400). A warehouse_order_id that no order has yet is new
@@ -5897,7 +5920,7 @@ begin
           select coalesce(sum(l.quantity), 0)
           from api.fulfillment_line_items l
           where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidate.id
-            and wanted.name in (l.sku, l.id::text, l.order_line_item_id::text)
+            and (wanted.name = l.sku or lower(wanted.name) in (l.id::text, l.order_line_item_id::text))
         )
       )
     );
@@ -5949,7 +5972,7 @@ begin
     from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
     left join lateral (
       select line.id from line
-      where p.posted ->> 'id' in (line.id::text, line.order_line_item_id::text)
+      where lower(p.posted ->> 'id') in (line.id::text, line.order_line_item_id::text)
       order by line.id
       limit 1
     ) named on true
@@ -6040,9 +6063,11 @@ begin
         group by url
         order by min(position)
       ) else stored.tracking_urls end as tracking_urls,
-      case when new_status in ('OPEN', 'SUCCESS')
-        then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at, now())
-        else coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at) end as shipped_at,
+      case
+        when new_status not in ('OPEN', 'SUCCESS') then stored.shipped_at
+        when stored.status in ('OPEN', 'SUCCESS') then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at)
+        else coalesce((posted ->> 'shippedAt')::timestamptz, now())
+      end as shipped_at,
       case when extra = '{}' then stored.additional_fields
         else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields,
       new_status as status
@@ -6102,7 +6127,8 @@ comment on function internal.merge_callback_line_fields is 'Merges what a messag
 create function internal.split_fulfillment(
   fulfillment_id uuid,
   lines internal.callback_line[],
-  status api.fulfillment_status
+  status api.fulfillment_status,
+  shipped_at timestamptz default null
 ) returns uuid
 language plpgsql
 set search_path = ''
@@ -6132,9 +6158,7 @@ begin
   part.status := split_fulfillment.status;
   part.creation_time := now();
   part.update_time := null;
-  if part.status in ('OPEN', 'SUCCESS') then
-    part.shipped_at := coalesce(part.shipped_at, now());
-  end if;
+  part.shipped_at := case when part.status in ('OPEN', 'SUCCESS') then coalesce(split_fulfillment.shipped_at, now()) end;
   insert into api.fulfillments select part.*;
 
   insert into api.fulfillment_line_items (
@@ -6255,7 +6279,7 @@ begin
 
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
-      part_id := internal.split_fulfillment(fulfillment.id, lines, status);
+      part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
     else
       if left_out <> '{}' and status in ('OPEN', 'SUCCESS') then
         part_id := internal.split_fulfillment(fulfillment.id, left_out, 'BACKORDER');
@@ -6283,6 +6307,26 @@ comment on function internal.apply_callback_fulfillment is
   'Applies one posted fulfillment to the one that it is about and returns the ids of the fulfillments touched. Refuses (400) what does not fit.';
 --! EndIncluded fulfillment/callback/apply_callback_fulfillment.sql
 --! Included fulfillment/callback/apply_warehouse_refusal.sql
+-- The NEW and PENDING fulfillments that a warehouse_order_id means, at the mapped locations and in the channels of a step.
+create function internal.pending_of_warehouse_order(step api.process_shipments_steps, warehouse_order_id text)
+returns setof api.fulfillments
+language sql stable
+set search_path = ''
+as $$
+  select f.*
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.warehouse_locations w
+    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
+  where f.business_id = step.business_id
+    and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+    and f.status in ('NEW', 'PENDING')
+    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids))
+$$;
+
+comment on function internal.pending_of_warehouse_order is
+  'The NEW and PENDING fulfillments that a warehouse_order_id means to a process-shipments step.';
+
 -- A warehouse refuses an order, {warehouseOrderId, rejectionReason}: its NEW and PENDING fulfillments of that id are removed,
 -- their commitments released, the order goes to hold. Or cancels one, {warehouseOrderId, cancellationReason}: they are
 -- CANCELED, their commitments released. Both leave an activity. Refuses (400) an id that no such fulfillment has, or
@@ -6296,28 +6340,28 @@ declare
   fulfillments uuid[];
   rejected constant boolean := message ->> 'rejectionReason' is not null;
 begin
-  select array_agg(distinct f.order_id), array_agg(f.id)
-  into orders, fulfillments
-  from api.fulfillments f
-  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
-  join internal.warehouse_locations w
-    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
-  where f.business_id = step.business_id
-    and f.additional_fields ->> 'warehouse_order_id' = message ->> 'warehouseOrderId'
-    and f.status in ('NEW', 'PENDING')
-    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids));
-  if fulfillments is null then
-    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
-  elsif cardinality(orders) > 1 then
+  orders := array(
+    select distinct f.order_id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f
+  );
+  if cardinality(orders) > 1 then
     perform internal.refuse(400, format('warehouseOrderId: fulfillments of several orders have "%s"', message ->> 'warehouseOrderId'));
   end if;
-
   perform from api.orders o where o.id = orders[1] for no key update;
+  perform from api.fulfillments f
+  where f.id in (select p.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') p)
+  order by f.id for no key update;
+  fulfillments := array(
+    select f.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f where f.order_id = orders[1]
+  );
+  if fulfillments = '{}' then
+    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
+  end if;
+
   if rejected then
-    delete from api.fulfillments f where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
   else
-    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments);
   end if;
   insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
   select step.business_id, orders[1], id,
