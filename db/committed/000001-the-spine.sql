@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:ad0476d3ade3dbd245298b65a92fa0ddc1be7457
+--! Hash: sha1:790dacac0233a2ebb78c635f5b3fc7d031d5b197
 --! Message: the spine
 
 --! Included all.sql
@@ -5879,32 +5879,46 @@ set search_path = ''
 as $$
 declare
   warehouse_order_id text := internal.named_values(posted -> 'additionalFields') ->> 'warehouse_order_id';
-  candidates uuid[];
+  posted_id constant uuid :=
+    case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end;
+  candidates uuid[] := '{}';
   fulfillment api.fulfillments;
 begin
   if exists (
     select from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.id = case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end
-      and (f.order_id, f.location_id) is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
+    where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+      and (f.order_id, f.location_id)
+        is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
   ) then
-    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted ->> 'id'));
+    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted_id));
   end if;
 
-  with candidate as (
-    select f.id,
-      rank() over (order by
-        (f.id::text = lower(posted ->> 'id')) is true desc,
-        (f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id) is true desc,
-        f.status in ('NEW', 'PENDING') desc
-      ) as rank
-    from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.order_id = find_callback_fulfillment.order_id
-      and f.location_id = find_callback_fulfillment.location_id
-      and (f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS') or f.id::text = lower(posted ->> 'id'))
-  )
-  select array_agg(id) into candidates from candidate where rank = 1;
+  if posted_id is not null then
+    candidates := array(
+      select f.id from api.fulfillments f where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+    );
+  end if;
+  if candidates = '{}' and warehouse_order_id is not null then
+    with named as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from named;
+  end if;
+  if candidates = '{}' then
+    with at_location as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from at_location;
+  end if;
 
   if cardinality(candidates) > 1 then
     candidates := array(
@@ -5925,7 +5939,7 @@ begin
       )
     );
   end if;
-  if candidates is null or candidates = '{}' then
+  if candidates = '{}' then
     perform internal.refuse(400, format('%slocationId: the order has no fulfillment at location "%s" to which this applies', path, posted ->> 'locationId'));
   elsif cardinality(candidates) > 1 then
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
