@@ -38,7 +38,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       taskList: makeTasks({ sql, outbound, log, sendMilliseconds: options.sendMilliseconds ?? SEND_MILLISECONDS }),
       crontab,
       noHandleSignals: true,
-      gracefulShutdownAbortTimeout: 1_000,
+      preset: {
+        worker: {
+          gracefulShutdownAbortTimeout: 1_000,
+          localQueue: { size: 5 * options.concurrency },
+          completeJobBatchDelay: 0,
+          failJobBatchDelay: 0,
+        },
+      },
       logger: new Logger((scope) => (level, message) => log[levels[level]](scope, message)),
     })
     const ended = runner.promise.finally(release)
