@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:70de2004b938a45093d8e336a60292bdfc71a98a
+--! Hash: sha1:d0278940b041fcf15ca24cd1dc47685b534c0f50
 --! Message: the spine
 
 --! Included all.sql
@@ -479,7 +479,9 @@ language plpgsql stable
 security definer set search_path = ''
 as $$
 begin
-  if not exists (
+  if business_id is null then
+    perform internal.refuse_input('business_id: is required');
+  elsif not exists (
     select from api.businesses b
     where b.id = require_business.business_id
       and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
@@ -2195,7 +2197,7 @@ comment on function internal.post_to_ledger is
 --! Included inventory/adjust_inventory.sql
 -- Adjusts inventory by hand: all or nothing. An idempotent_key of the business that was used before changes nothing and
 -- counts as a duplicate; used for anything else it is refused (409).
-create function api.adjust_inventory(business_id uuid, adjustments jsonb) returns jsonb
+create function api.adjust_inventory(business_id uuid default null, adjustments jsonb default null) returns jsonb
 language plpgsql
 security definer set search_path = ''
 as $$
@@ -2439,7 +2441,7 @@ $$;
 comment on function internal.verify_all_inventory is
   'The quantities that differ from the sum of their ledger entries, of one business or of all: always none.';
 
-create function api.verify_inventory(business_id uuid)
+create function api.verify_inventory(business_id uuid default null)
 returns table (
   location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status,
   ledger_quantity bigint, current_quantity bigint
@@ -2851,7 +2853,7 @@ grant execute on function internal.orders_in_full to business, operator;
 --     external_ids; lines within it by id, else by external_ids
 --   * lines name their inventory item by sku or inventory_item_id
 --   * with patch, fields and lines that are not named stay; without, the order becomes exactly what is given
-create function api.upsert_orders_full("order" jsonb, patch boolean default true) returns jsonb
+create function api.upsert_orders_full("order" jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -3824,7 +3826,7 @@ grant execute on function internal.shipment_receipts_in_full to business, operat
 --   * with patch, fields and items that are not named stay; without, the receipt becomes exactly what is given
 --   * completed_time comes last, after the items: completing_a_receipt_moves_inventory.sql
 -- Refuses a completed receipt (P0001) and whatever is wrong with the input (400, by path).
-create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -4022,7 +4024,7 @@ grant execute on function internal.shipments_in_full to business, operator;
 --     or channel_order_id), locations by id, legacy_id or name
 --   * with patch, fields and children that are not named stay; without, the shipment becomes exactly what is given
 --   * status comes last, after the items, so that a shipment may be created shipped
-create function api.upsert_shipments_full(shipment jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipments_full(shipment jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -4070,7 +4072,7 @@ begin
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
-    'api.shipments', business, shipment,
+    'api.shipments', business, shipment - 'external_ids',
     natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
   );
   select s.* into stored from api.shipments s where s.id = target_id;
