@@ -2043,7 +2043,7 @@ CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.ta
 
 -- api functions ---------------------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid, adjustments jsonb)
+CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid DEFAULT NULL::uuid, adjustments jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -2346,7 +2346,7 @@ comment on function api.revoke_application_key(pg_catalog.uuid) is 'Revokes an a
 
 grant execute on function api.revoke_application_key(uuid) to operator;
 
-CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2455,7 +2455,7 @@ comment on function api.upsert_shipment_receipts_full(pg_catalog.jsonb,boolean) 
 grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to business;
 grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to operator;
 
-CREATE OR REPLACE FUNCTION api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_shipment_receipts_full(shipment_receipts_full jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2595,7 +2595,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION api.upsert_shipments_full(shipment jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_shipments_full(shipment jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2644,7 +2644,7 @@ begin
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
-    'api.shipments', business, shipment,
+    'api.shipments', business, shipment - 'external_ids',
     natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
   );
   select s.* into stored from api.shipments s where s.id = target_id;
@@ -2767,7 +2767,7 @@ comment on function api.upsert_shipments_full(pg_catalog.jsonb,boolean) is 'Crea
 grant execute on function api.upsert_shipments_full(jsonb,boolean) to business;
 grant execute on function api.upsert_shipments_full(jsonb,boolean) to operator;
 
-CREATE OR REPLACE FUNCTION api.verify_inventory(business_id uuid)
+CREATE OR REPLACE FUNCTION api.verify_inventory(business_id uuid DEFAULT NULL::uuid)
  RETURNS TABLE(location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status, ledger_quantity bigint, current_quantity bigint)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -5981,7 +5981,9 @@ CREATE OR REPLACE FUNCTION internal.require_business(business_id uuid)
  SET search_path TO ''
 AS $function$
 begin
-  if not exists (
+  if business_id is null then
+    perform internal.refuse_input('business_id: is required');
+  elsif not exists (
     select from api.businesses b
     where b.id = require_business.business_id
       and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
