@@ -3333,7 +3333,9 @@ begin
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
   end if;
 
-  perform internal.merge_callback_line_fields(lines);
+  if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then
+    perform internal.merge_callback_line_fields(lines);
+  end if;
 
   if fulfillment.status not in ('NEW', 'PENDING') or status = 'PENDING' then
     perform internal.merge_callback_fields(
@@ -3799,57 +3801,22 @@ CREATE OR REPLACE FUNCTION internal.commit_fulfillment_lines(lines uuid[])
  SET search_path TO ''
 AS $function$
 declare
-  order_lines uuid[];
-  wanted internal.commitments[];
-begin
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o
-  where o.id in (
-    select f.order_id
-    from api.fulfillment_line_items l
-    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
-    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and f.supplier_id is not null
-  )
-  order by o.id
-  for no key update;
-
-  with line as (
-    select l.id, l.business_id, l.fulfillment_id, l.inventory_item_id, l.order_line_item_id, l.quantity,
-      f.location_id, f.supplier_id,
-      f.status in ('NEW', 'PENDING') as is_pending, f.status in ('OPEN', 'SUCCESS') as is_shipped
+  wanted internal.commitments[] := array(
+    select (
+      l.id, l.business_id, f.location_id, l.inventory_item_id,
+      case when f.status in ('NEW', 'PENDING') then l.quantity else 0 end,
+      case when f.status in ('OPEN', 'SUCCESS') then l.quantity else 0 end,
+      'fulfillment', f.id
+    )::internal.commitments
     from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     where l.id = any (lines) and f.location_id is not null
-  ),
-  ships_virtually as (
-    select held.line_id, least(held.committed, sum(line.quantity)) as quantity
-    from line
-    join api.process_shipments_steps step on step.business_id = line.business_id and step.id = line.supplier_id
-    join internal.commitments held on held.line_id = line.order_line_item_id and held.location_id = step.virtual_location_id
-    left join internal.commitments own on own.line_id = line.id
-    where line.is_shipped and coalesce(own.shipped, 0) = 0
-    group by held.line_id, held.committed
-  ),
-  next as (
-    select
-      id as line_id, business_id, location_id, inventory_item_id,
-      case when is_pending then quantity else 0 end as committed, case when is_shipped then quantity else 0 end as shipped,
-      'fulfillment' as cause_type, fulfillment_id as cause_id
-    from line
-    union all
-    select held.line_id, held.business_id, held.location_id, held.inventory_item_id,
-      held.committed - s.quantity, held.shipped + s.quantity, held.cause_type, held.cause_id
-    from ships_virtually s
-    join internal.commitments held using (line_id)
-    where s.quantity > 0
-  )
-  select
-    array_agg(next.line_id) filter (where cause_type = 'order_line_item'),
-    array_agg((line_id, business_id, location_id, inventory_item_id, committed, shipped, cause_type, cause_id)::internal.commitments)
-  into order_lines, wanted
-  from next;
-
-  perform internal.keep_commitments(lines || order_lines, wanted);
+  );
+  held_by_orders internal.commitments[] := internal.ships_virtually(lines);
+begin
+  perform internal.keep_commitments(
+    lines || array(select line_id from unnest(held_by_orders)), wanted || held_by_orders
+  );
 end
 $function$;
 
@@ -4127,32 +4094,46 @@ CREATE OR REPLACE FUNCTION internal.find_callback_fulfillment(business_id uuid, 
 AS $function$
 declare
   warehouse_order_id text := internal.named_values(posted -> 'additionalFields') ->> 'warehouse_order_id';
-  candidates uuid[];
+  posted_id constant uuid :=
+    case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end;
+  candidates uuid[] := '{}';
   fulfillment api.fulfillments;
 begin
   if exists (
     select from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.id = case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end
-      and (f.order_id, f.location_id) is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
+    where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+      and (f.order_id, f.location_id)
+        is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
   ) then
-    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted ->> 'id'));
+    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted_id));
   end if;
 
-  with candidate as (
-    select f.id,
-      rank() over (order by
-        (f.id::text = lower(posted ->> 'id')) is true desc,
-        (f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id) is true desc,
-        f.status in ('NEW', 'PENDING') desc
-      ) as rank
-    from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.order_id = find_callback_fulfillment.order_id
-      and f.location_id = find_callback_fulfillment.location_id
-      and (f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS') or f.id::text = lower(posted ->> 'id'))
-  )
-  select array_agg(id) into candidates from candidate where rank = 1;
+  if posted_id is not null then
+    candidates := array(
+      select f.id from api.fulfillments f where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+    );
+  end if;
+  if candidates = '{}' and warehouse_order_id is not null then
+    with named as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from named;
+  end if;
+  if candidates = '{}' then
+    with at_location as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from at_location;
+  end if;
 
   if cardinality(candidates) > 1 then
     candidates := array(
@@ -4173,7 +4154,7 @@ begin
       )
     );
   end if;
-  if candidates is null or candidates = '{}' then
+  if candidates = '{}' then
     perform internal.refuse(400, format('%slocationId: the order has no fulfillment at location "%s" to which this applies', path, posted ->> 'locationId'));
   elsif cardinality(candidates) > 1 then
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
@@ -6420,6 +6401,46 @@ end
 $function$;
 
 comment on function internal.shipping_moves_inventory() is 'Books in the ledger what shipping, closing or canceling a shipment does.';
+
+CREATE OR REPLACE FUNCTION internal.ships_virtually(lines uuid[])
+ RETURNS internal.commitments[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  orders uuid[] := array(
+    select distinct f.order_id
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
+  );
+begin
+  if orders = '{}' then
+    return '{}';
+  end if;
+  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
+  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+
+  return array(
+    select (
+      held.line_id, held.business_id, held.location_id, held.inventory_item_id,
+      held.committed - least(held.committed, sum(l.quantity)), held.shipped + least(held.committed, sum(l.quantity)),
+      held.cause_type, held.cause_id
+    )::internal.commitments
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    join internal.commitments held on held.line_id = l.order_line_item_id and held.location_id = step.virtual_location_id
+    left join internal.commitments own on own.line_id = l.id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and coalesce(own.shipped, 0) = 0 and held.committed > 0
+    group by held.line_id
+  );
+end
+$function$;
+
+comment on function internal.ships_virtually(pg_catalog.uuid[]) is 'What orders hold at virtual locations once the units of shipped fulfillment lines are taken off it.';
 
 CREATE OR REPLACE FUNCTION internal.sign_key(role text, key_id uuid, secret bytea)
  RETURNS text

@@ -2,6 +2,7 @@ import { Logger, run } from 'graphile-worker'
 import { connect } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
 import { makeOutboundAgent } from './outbound/agent.ts'
+import { announcePresence } from './presence.ts'
 import { crontab, makeTasks } from './tasks.ts'
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
@@ -29,7 +30,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { log } = options
   const sql = connect(options.ownerUrl, DATABASE_CONNECTIONS)
   const outbound = makeOutboundAgent({ allowPrivateAddresses: options.allowPrivateAddresses ?? false })
-  const release = () => Promise.all([outbound.destroy(), sql.end({ timeout: 1 })])
+  const presence = announcePresence(options.ownerUrl)
+  const release = () => Promise.all([outbound.destroy(), sql.end({ timeout: 1 }), presence.end()])
   try {
     const runner = await run({
       connectionString: options.ownerUrl,
@@ -37,6 +39,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       maxPoolSize: options.concurrency + 2,
       taskList: makeTasks({ sql, outbound, log, sendMilliseconds: options.sendMilliseconds ?? SEND_MILLISECONDS }),
       crontab,
+      events: presence.events,
       noHandleSignals: true,
       preset: {
         worker: {

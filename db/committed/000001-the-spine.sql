@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:790dacac0233a2ebb78c635f5b3fc7d031d5b197
+--! Hash: sha1:5c24552c2397180621d620a34522f498af7f092a
 --! Message: the spine
 
 --! Included all.sql
@@ -479,7 +479,9 @@ language plpgsql stable
 security definer set search_path = ''
 as $$
 begin
-  if not exists (
+  if business_id is null then
+    perform internal.refuse_input('business_id: is required');
+  elsif not exists (
     select from api.businesses b
     where b.id = require_business.business_id
       and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
@@ -2195,7 +2197,7 @@ comment on function internal.post_to_ledger is
 --! Included inventory/adjust_inventory.sql
 -- Adjusts inventory by hand: all or nothing. An idempotent_key of the business that was used before changes nothing and
 -- counts as a duplicate; used for anything else it is refused (409).
-create function api.adjust_inventory(business_id uuid, adjustments jsonb) returns jsonb
+create function api.adjust_inventory(business_id uuid default null, adjustments jsonb default null) returns jsonb
 language plpgsql
 security definer set search_path = ''
 as $$
@@ -2439,7 +2441,7 @@ $$;
 comment on function internal.verify_all_inventory is
   'The quantities that differ from the sum of their ledger entries, of one business or of all: always none.';
 
-create function api.verify_inventory(business_id uuid)
+create function api.verify_inventory(business_id uuid default null)
 returns table (
   location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status,
   ledger_quantity bigint, current_quantity bigint
@@ -2852,7 +2854,7 @@ grant execute on function internal.orders_in_full to business, operator;
 --     external_ids; lines within it by id, else by external_ids
 --   * lines name their inventory item by sku or inventory_item_id
 --   * with patch, fields and lines that are not named stay; without, the order becomes exactly what is given
-create function api.upsert_orders_full("order" jsonb, patch boolean default true) returns jsonb
+create function api.upsert_orders_full("order" jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -3825,7 +3827,7 @@ grant execute on function internal.shipment_receipts_in_full to business, operat
 --   * with patch, fields and items that are not named stay; without, the receipt becomes exactly what is given
 --   * completed_time comes last, after the items: completing_a_receipt_moves_inventory.sql
 -- Refuses a completed receipt (P0001) and whatever is wrong with the input (400, by path).
-create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -4023,7 +4025,7 @@ grant execute on function internal.shipments_in_full to business, operator;
 --     or channel_order_id), locations by id, legacy_id or name
 --   * with patch, fields and children that are not named stay; without, the shipment becomes exactly what is given
 --   * status comes last, after the items, so that a shipment may be created shipped
-create function api.upsert_shipments_full(shipment jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipments_full(shipment jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -4071,7 +4073,7 @@ begin
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
-    'api.shipments', business, shipment,
+    'api.shipments', business, shipment - 'external_ids',
     natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
   );
   select s.* into stored from api.shipments s where s.id = target_id;
@@ -5038,62 +5040,66 @@ comment on function internal.refuse_lines_of_shipped_fulfillments is
 --   first enters OPEN or SUCCESS     available_to_sell −q
 -- When it ships through a step with a virtual location, what its order holds committed there ships there too:
 --   available_to_sell −q, committed −q
+create function internal.ships_virtually(lines uuid[]) returns internal.commitments[]
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  orders uuid[] := array(
+    select distinct f.order_id
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
+  );
+begin
+  if orders = '{}' then
+    return '{}';
+  end if;
+  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
+  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+
+  return array(
+    select (
+      held.line_id, held.business_id, held.location_id, held.inventory_item_id,
+      held.committed - least(held.committed, sum(l.quantity)), held.shipped + least(held.committed, sum(l.quantity)),
+      held.cause_type, held.cause_id
+    )::internal.commitments
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    join internal.commitments held on held.line_id = l.order_line_item_id and held.location_id = step.virtual_location_id
+    left join internal.commitments own on own.line_id = l.id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and coalesce(own.shipped, 0) = 0 and held.committed > 0
+    group by held.line_id
+  );
+end
+$$;
+
+comment on function internal.ships_virtually is
+  'What orders hold at virtual locations once the units of shipped fulfillment lines are taken off it.';
+
 create function internal.commit_fulfillment_lines(lines uuid[]) returns void
 language plpgsql
 security definer set search_path = ''
 as $$
 declare
-  order_lines uuid[];
-  wanted internal.commitments[];
-begin
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o
-  where o.id in (
-    select f.order_id
-    from api.fulfillment_line_items l
-    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
-    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and f.supplier_id is not null
-  )
-  order by o.id
-  for no key update;
-
-  with line as (
-    select l.id, l.business_id, l.fulfillment_id, l.inventory_item_id, l.order_line_item_id, l.quantity,
-      f.location_id, f.supplier_id,
-      f.status in ('NEW', 'PENDING') as is_pending, f.status in ('OPEN', 'SUCCESS') as is_shipped
+  wanted internal.commitments[] := array(
+    select (
+      l.id, l.business_id, f.location_id, l.inventory_item_id,
+      case when f.status in ('NEW', 'PENDING') then l.quantity else 0 end,
+      case when f.status in ('OPEN', 'SUCCESS') then l.quantity else 0 end,
+      'fulfillment', f.id
+    )::internal.commitments
     from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     where l.id = any (lines) and f.location_id is not null
-  ),
-  ships_virtually as (
-    select held.line_id, least(held.committed, sum(line.quantity)) as quantity
-    from line
-    join api.process_shipments_steps step on step.business_id = line.business_id and step.id = line.supplier_id
-    join internal.commitments held on held.line_id = line.order_line_item_id and held.location_id = step.virtual_location_id
-    left join internal.commitments own on own.line_id = line.id
-    where line.is_shipped and coalesce(own.shipped, 0) = 0
-    group by held.line_id, held.committed
-  ),
-  next as (
-    select
-      id as line_id, business_id, location_id, inventory_item_id,
-      case when is_pending then quantity else 0 end as committed, case when is_shipped then quantity else 0 end as shipped,
-      'fulfillment' as cause_type, fulfillment_id as cause_id
-    from line
-    union all
-    select held.line_id, held.business_id, held.location_id, held.inventory_item_id,
-      held.committed - s.quantity, held.shipped + s.quantity, held.cause_type, held.cause_id
-    from ships_virtually s
-    join internal.commitments held using (line_id)
-    where s.quantity > 0
-  )
-  select
-    array_agg(next.line_id) filter (where cause_type = 'order_line_item'),
-    array_agg((line_id, business_id, location_id, inventory_item_id, committed, shipped, cause_type, cause_id)::internal.commitments)
-  into order_lines, wanted
-  from next;
-
-  perform internal.keep_commitments(lines || order_lines, wanted);
+  );
+  held_by_orders internal.commitments[] := internal.ships_virtually(lines);
+begin
+  perform internal.keep_commitments(
+    lines || array(select line_id from unnest(held_by_orders)), wanted || held_by_orders
+  );
 end
 $$;
 
@@ -6275,7 +6281,9 @@ begin
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
   end if;
 
-  perform internal.merge_callback_line_fields(lines);
+  if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then
+    perform internal.merge_callback_line_fields(lines);
+  end if;
 
   if fulfillment.status not in ('NEW', 'PENDING') or status = 'PENDING' then
     perform internal.merge_callback_fields(

@@ -74,3 +74,24 @@ test('told to stop in the middle of a POST: not a failure of the warehouse, the 
   second.kill('SIGTERM')
   await once(second, 'exit')
 })
+
+test('what a killed worker had taken is freed, what a running one does is not', async () => {
+  const { locationId } = await addSendingStep(a, { payload_url: warehouse.url })
+  warehouse.received.length = 0
+  warehouse.answer = () => undefined
+  const [killed, running] = [await startWorkerProcess(lading.ownerUrl), await startWorkerProcess(lading.ownerUrl)]
+  const taken = () => lading.sql<{ locked_by: string }[]>`
+    select locked_by from graphile_worker.jobs where locked_by is not null and task_identifier = 'send_order'`
+  await lading.sql`select internal.add_job('verify_ledger', '{}')`
+  const orders = await Promise.all(Array.from({ length: 8 }, () => addNewFulfillment(a, locationId)))
+  await until('all are being sent', () => warehouse.received.length === orders.length)
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  await lading.sql`
+    update graphile_worker._private_jobs set locked_at = locked_at - interval '2 minutes' where locked_at is not null`
+  const before = await taken()
+  await lading.sql`select internal.add_job('free_jobs_of_dead_workers', '{}')`
+  await until('the jobs of the killed one are freed', async () => (await taken()).length < before.length)
+  running.kill('SIGKILL')
+  await once(running, 'exit')
+})
