@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/harness/cluster.ts', 'test/harness/every_function_is_called.ts'],
     pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

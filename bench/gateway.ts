@@ -5,12 +5,14 @@ import { perSecond } from './rig/load.ts'
 import { sideBySide } from './rig/side_by_side.ts'
 
 const MILLISECONDS = 1_200
+const ROUNDS = 5
 
 const entry: Entry = {
   goal: { atLeast: 0.75 },
   measure: async (rig) => {
-    const { gateway, upstream, facts } = await rig.lading(ordersOfManyBusinesses)
-    const get = async (target: string, prefix: string) =>
+    const { gateway, upstream, upstreamOnPort, facts } = await rig.lading(ordersOfManyBusinesses)
+    const onPort = await upstreamOnPort()
+    const get = async (target: string, prefix = '') =>
       perSecond(
         await rig.load({
           kind: 'http',
@@ -19,11 +21,19 @@ const entry: Entry = {
           milliseconds: MILLISECONDS,
         }),
       )
-    const figures = await sideBySide(5, {
-      ours: () => get(gateway, '/rest/v1'),
-      reference: () => get(upstream, ''),
-    })
-    return [{ unit: '/s', ...figures, conditions: { connections: facts.callers.length, orders: ORDERS } }]
+    const through = () => get(gateway, '/rest/v1')
+    const conditions = { connections: facts.callers.length, orders: ORDERS }
+    const againstSocket = await sideBySide(ROUNDS, { ours: through, reference: () => get(upstream) })
+    const againstPort = await sideBySide(ROUNDS, { ours: through, reference: () => get(onPort) })
+    return [
+      {
+        unit: '/s',
+        ...againstSocket,
+        conditions: { ...conditions, direct: 'over the unix socket, as read-one; the gateway is reached over TCP' },
+      },
+      // The client reaches both sides alike.
+      { variant: 'direct over TCP too', unit: '/s', ...againstPort, conditions },
+    ]
   },
 }
 

@@ -30,7 +30,8 @@ create extension pgcrypto schema internal;
 
 create schema api;
 
-comment on schema api is 'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
+comment on schema api is 'Lading
+Orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
 
 grant usage on schema api to anon;
 grant usage on schema api to business;
@@ -503,6 +504,7 @@ CREATE TRIGGER fulfillment_status_moves_forward BEFORE UPDATE ON api.fulfillment
 CREATE TRIGGER fulfillments_move_inventory AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.fulfillments_move_inventory();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.fulfillments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.fulfillments FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.fulfillment_line_items', 'fulfillment_id');
 CREATE TRIGGER new_fulfillments_are_sent AFTER UPDATE ON api.fulfillments REFERENCING OLD TABLE AS old_fulfillments NEW TABLE AS new_fulfillments FOR EACH STATEMENT EXECUTE FUNCTION internal.new_fulfillments_are_sent();
 CREATE TRIGGER shipped_fulfillment_is_not_deleted BEFORE DELETE ON api.fulfillments FOR EACH ROW WHEN (old.status = ANY (ARRAY['OPEN'::api.fulfillment_status, 'SUCCESS'::api.fulfillment_status])) EXECUTE FUNCTION internal.fulfillment_status_moves_forward();
 
@@ -780,6 +782,7 @@ grant select, insert, update, delete on api.order_line_items to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER order_line_in_fulfillment_keeps_its_item BEFORE UPDATE ON api.order_line_items FOR EACH ROW WHEN (old.inventory_item_id IS DISTINCT FROM new.inventory_item_id OR old.order_id IS DISTINCT FROM new.order_id) EXECUTE FUNCTION internal.order_line_in_fulfillment_keeps_its_item();
 CREATE TRIGGER order_lines_are_counted_on_insert AFTER INSERT ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
 CREATE TRIGGER order_lines_are_counted_on_update AFTER UPDATE ON api.order_line_items REFERENCING NEW TABLE AS new_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_are_counted();
 CREATE TRIGGER order_lines_commit_inventory_on_delete AFTER DELETE ON api.order_line_items REFERENCING OLD TABLE AS old_lines FOR EACH STATEMENT EXECUTE FUNCTION internal.order_lines_commit_inventory();
@@ -879,6 +882,7 @@ grant select, insert, update, delete on api.orders to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.orders FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.orders FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.order_line_items', 'order_id');
 CREATE TRIGGER orders_commit_inventory AFTER UPDATE ON api.orders REFERENCING OLD TABLE AS old_orders NEW TABLE AS new_orders FOR EACH STATEMENT EXECUTE FUNCTION internal.orders_commit_inventory();
 
 create table api.process_shipments_steps (
@@ -1087,6 +1091,7 @@ create policy own_business on api.send_orders_steps for all to business
 grant select, insert, update, delete on api.send_orders_steps to business;
 grant select, insert, update, delete on api.send_orders_steps to operator;
 
+CREATE TRIGGER addresses_must_be_public BEFORE INSERT OR UPDATE OF payload_url ON api.send_orders_steps FOR EACH ROW EXECUTE FUNCTION internal.addresses_must_be_public('payload_url');
 CREATE TRIGGER auth_query_value_is_write_only BEFORE INSERT OR UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (new.auth_query_value IS NOT NULL) EXECUTE FUNCTION internal.auth_query_value_is_write_only();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.send_orders_steps FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_send_orders_secrets_of_changed_steps AFTER UPDATE ON api.send_orders_steps REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION internal.keep_send_orders_secrets();
@@ -1399,6 +1404,7 @@ CREATE TRIGGER completed_receipt_is_final BEFORE DELETE OR UPDATE ON api.shipmen
 CREATE TRIGGER completing_a_receipt_moves_inventory AFTER UPDATE ON api.shipment_receipts REFERENCING OLD TABLE AS old_receipts NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.completing_a_receipt_moves_inventory();
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipment_receipts FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.shipment_receipts FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.shipment_receipt_items', 'shipment_receipt_id');
 CREATE TRIGGER moved_receipt_needs_a_shipment_under_way BEFORE UPDATE OF shipment_id ON api.shipment_receipts FOR EACH ROW WHEN (old.shipment_id <> new.shipment_id) EXECUTE FUNCTION internal.moved_receipt_needs_a_shipment_under_way();
 CREATE TRIGGER receipt_needs_a_shipment_under_way AFTER INSERT ON api.shipment_receipts REFERENCING NEW TABLE AS new_receipts FOR EACH STATEMENT EXECUTE FUNCTION internal.receipt_needs_a_shipment_under_way();
 CREATE TRIGGER shipment_receipts_fire_events_on_delete AFTER DELETE ON api.shipment_receipts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipment_receipts_fire_events();
@@ -1539,6 +1545,7 @@ grant select, insert, update, delete on api.shipments to operator;
 
 CREATE TRIGGER identity_is_fixed BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.id <> new.id OR old.business_id <> new.business_id) EXECUTE FUNCTION internal.identity_is_fixed();
 CREATE TRIGGER keep_update_time BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION internal.keep_update_time();
+CREATE TRIGGER lock_children_first BEFORE DELETE ON api.shipments FOR EACH ROW EXECUTE FUNCTION internal.lock_children_first('api.shipment_items', 'shipment_id');
 CREATE TRIGGER shipment_status_moves_forward BEFORE UPDATE ON api.shipments FOR EACH ROW WHEN (old.status <> new.status OR old.location_from IS DISTINCT FROM new.location_from OR old.location_to IS DISTINCT FROM new.location_to OR old.shipped_time IS DISTINCT FROM new.shipped_time OR old.canceled_time IS DISTINCT FROM new.canceled_time) EXECUTE FUNCTION internal.shipment_status_moves_forward();
 CREATE TRIGGER shipments_fire_events_on_delete AFTER DELETE ON api.shipments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipments_fire_events();
 CREATE TRIGGER shipments_fire_events_on_insert AFTER INSERT ON api.shipments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION internal.shipments_fire_events();
@@ -1655,6 +1662,7 @@ create policy own_business on api.webhook_configurations for all to business
 grant select, insert, update, delete on api.webhook_configurations to business;
 grant select, insert, update, delete on api.webhook_configurations to operator;
 
+CREATE TRIGGER addresses_must_be_public BEFORE INSERT OR UPDATE OF hook_consumer_url, producer_url ON api.webhook_configurations FOR EACH ROW EXECUTE FUNCTION internal.addresses_must_be_public('hook_consumer_url', 'producer_url');
 CREATE TRIGGER default_producer_is_this_installation BEFORE INSERT OR UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (new.producer_url IS NULL) EXECUTE FUNCTION internal.default_producer_is_this_installation();
 CREATE TRIGGER disabled_configurations_deliver_nothing AFTER UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.is_enabled <> new.is_enabled) EXECUTE FUNCTION internal.disabled_configurations_deliver_nothing();
 CREATE TRIGGER enabled_configuration_has_no_reason BEFORE UPDATE ON api.webhook_configurations FOR EACH ROW WHEN (old.is_enabled <> new.is_enabled) EXECUTE FUNCTION internal.enabled_configuration_has_no_reason();
@@ -2052,7 +2060,7 @@ CREATE TRIGGER view_is_read_only INSTEAD OF INSERT OR DELETE OR UPDATE ON api.ta
 
 -- api functions ---------------------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid, adjustments jsonb)
+CREATE OR REPLACE FUNCTION api.adjust_inventory(business_id uuid DEFAULT NULL::uuid, adjustments jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -2324,6 +2332,8 @@ declare
   link internal.portal_links;
 begin
   perform internal.require_business(business_id);
+  delete from internal.portal_links l
+  where l.business_id = create_webhook_portal_magic_link.business_id and l.expires_time < now();
   insert into internal.portal_links (business_id, token_hash, expires_time)
   values (create_webhook_portal_magic_link.business_id, sha256(convert_to(token, 'UTF8')), now() + interval '7 days')
   returning * into link;
@@ -2563,7 +2573,7 @@ comment on function api.send_test_webhook(pg_catalog.uuid,pg_catalog.text) is 'S
 grant execute on function api.send_test_webhook(uuid,text) to business;
 grant execute on function api.send_test_webhook(uuid,text) to operator;
 
-CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_orders_full("order" jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2672,7 +2682,7 @@ comment on function api.upsert_shipment_receipts_full(pg_catalog.jsonb,boolean) 
 grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to business;
 grant execute on function api.upsert_shipment_receipts_full(jsonb,boolean) to operator;
 
-CREATE OR REPLACE FUNCTION api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_shipment_receipts_full(shipment_receipts_full jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2736,12 +2746,8 @@ begin
   known := internal.match_existing(
     'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
   );
-  if exists (
-    select from (
-      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
-    ) locked
-    where locked.completed_time is not null
-  ) then
+  perform from api.shipment_receipts s where s.id = any (known) order by s.id for no key update;
+  if exists (select from api.shipment_receipts s where s.id = any (known) and s.completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   receipt_ids := array(
@@ -2816,7 +2822,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION api.upsert_shipments_full(shipment jsonb, patch boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION api.upsert_shipments_full(shipment jsonb DEFAULT NULL::jsonb, patch boolean DEFAULT true)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -2851,10 +2857,21 @@ begin
   packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
   package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
   perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+  perform internal.check_input(
+    array(select prefix || 'dimension.' from unnest(package_prefixes) with ordinality as p (prefix, position) order by position),
+    array(
+      select coalesce(nullif(package -> 'dimension', 'null'), '{}')
+      from unnest(packages) with ordinality as p (package, position)
+      order by position
+    ),
+    null,
+    '{"length": "numeric", "width": "numeric", "height": "numeric", "unit": "text"}',
+    '{}'
+  );
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
-    'api.shipments', business, shipment,
+    'api.shipments', business, shipment - 'external_ids',
     natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
   );
   select s.* into stored from api.shipments s where s.id = target_id;
@@ -2977,7 +2994,7 @@ comment on function api.upsert_shipments_full(pg_catalog.jsonb,boolean) is 'Crea
 grant execute on function api.upsert_shipments_full(jsonb,boolean) to business;
 grant execute on function api.upsert_shipments_full(jsonb,boolean) to operator;
 
-CREATE OR REPLACE FUNCTION api.verify_inventory(business_id uuid)
+CREATE OR REPLACE FUNCTION api.verify_inventory(business_id uuid DEFAULT NULL::uuid)
  RETURNS TABLE(location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status, ledger_quantity bigint, current_quantity bigint)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -3496,6 +3513,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION internal.address_is_allowed(address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select address is null or coalesce(internal.setting('allow_private_addresses'), 'false') = 'true'
+    or address = internal.delivery_address() or internal.is_public_address(address)
+$function$;
+
+comment on function internal.address_is_allowed(pg_catalog.text) is 'Whether an address may be saved: it is public as written, or private ones are allowed here.';
+
 CREATE OR REPLACE FUNCTION internal.address_payload(address api.addresses)
  RETURNS jsonb
  LANGUAGE sql
@@ -3512,6 +3541,27 @@ $function$;
 
 comment on function internal.address_payload(api.addresses) is 'An address as warehouses are told it.';
 
+CREATE OR REPLACE FUNCTION internal.addresses_must_be_public()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  given constant jsonb := to_jsonb(new);
+  field text;
+begin
+  foreach field in array tg_argv loop
+    if not internal.address_is_allowed(given ->> field) then
+      perform internal.refuse(400, field || ': must be a public address');
+    end if;
+  end loop;
+  return new;
+end
+$function$;
+
+comment on function internal.addresses_must_be_public() is 'Refuses (400) private addresses in the columns that its arguments name.';
+
 comment on function internal.apply_callback(api.process_shipments_steps,pg_catalog.jsonb,pg_catalog.text) is 'Applies a message of a warehouse and returns updateResult, null when nothing changed. Refuses (400) all of it when a part does not fit.';
 
 CREATE OR REPLACE FUNCTION internal.apply_callback(step api.process_shipments_steps, message jsonb, idempotency_key text)
@@ -3524,18 +3574,24 @@ declare
   partial_shipments constant boolean := coalesce((message #>> '{fulfillmentOptions,partialShipments}')::boolean, false);
   changed_order uuid;
   touched uuid[] := '{}';
+  message_hash bytea;
+  recorded bytea[] := '{}';
   mapped record;
+  result jsonb;
 begin
   perform set_config('lading.warehouse_knows', 'true', true);
-  if idempotency_key is not null
-    and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)) then
-    return null;
+  if idempotency_key is not null or order_update is null then
+    message_hash := internal.record_message(step.business_id, case
+      when idempotency_key is not null then jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)
+      else jsonb_build_array(step.id, message)
+    end);
+    if message_hash is null then
+      return null;
+    end if;
+    recorded := array[message_hash];
   end if;
 
   if order_update is null then
-    if idempotency_key is null and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, message)) then
-      return null;
-    end if;
     changed_order := internal.apply_warehouse_refusal(step, message);
   else
     changed_order := internal.find_callback_order(step, order_update);
@@ -3547,13 +3603,12 @@ begin
         and w.location_id = internal.find_location(step.business_id, p.posted ->> 'locationId')
       order by p.position
     loop
-      if idempotency_key is null
-        and internal.content_tells_messages_apart(mapped.posted, partial_shipments)
-        and not internal.is_new_message(
+      if idempotency_key is null and internal.content_tells_messages_apart(mapped.posted, partial_shipments) then
+        message_hash := internal.record_message(
           step.business_id, internal.message_content(changed_order, mapped.location_id, mapped.posted)
-        )
-      then
-        continue;
+        );
+        continue when message_hash is null;
+        recorded := recorded || message_hash;
       end if;
       touched := touched || internal.apply_callback_fulfillment(
         step, changed_order, mapped.location_id, mapped.posted, mapped.path, partial_shipments
@@ -3561,7 +3616,12 @@ begin
     end loop;
   end if;
 
-  return internal.count_callback_results(step.business_id, changed_order, touched);
+  result := internal.count_callback_results(step.business_id, changed_order, touched);
+  if result is null then
+    -- what changed nothing was not applied: it may be sent again, for example when the location map is mended
+    delete from internal.callback_messages m where m.business_id = step.business_id and m.message_hash = any (recorded);
+  end if;
+  return result;
 end
 $function$;
 
@@ -3588,7 +3648,9 @@ begin
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
   end if;
 
-  perform internal.merge_callback_line_fields(lines);
+  if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then
+    perform internal.merge_callback_line_fields(lines);
+  end if;
 
   if fulfillment.status not in ('NEW', 'PENDING') or status = 'PENDING' then
     perform internal.merge_callback_fields(
@@ -3606,7 +3668,7 @@ begin
 
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
-      part_id := internal.split_fulfillment(fulfillment.id, lines, status);
+      part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
     else
       if left_out <> '{}' and status in ('OPEN', 'SUCCESS') then
         part_id := internal.split_fulfillment(fulfillment.id, left_out, 'BACKORDER');
@@ -3662,28 +3724,28 @@ declare
   fulfillments uuid[];
   rejected constant boolean := message ->> 'rejectionReason' is not null;
 begin
-  select array_agg(distinct f.order_id), array_agg(f.id)
-  into orders, fulfillments
-  from api.fulfillments f
-  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
-  join internal.warehouse_locations w
-    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
-  where f.business_id = step.business_id
-    and f.additional_fields ->> 'warehouse_order_id' = message ->> 'warehouseOrderId'
-    and f.status in ('NEW', 'PENDING')
-    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids));
-  if fulfillments is null then
-    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
-  elsif cardinality(orders) > 1 then
+  orders := array(
+    select distinct f.order_id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f
+  );
+  if cardinality(orders) > 1 then
     perform internal.refuse(400, format('warehouseOrderId: fulfillments of several orders have "%s"', message ->> 'warehouseOrderId'));
   end if;
-
   perform from api.orders o where o.id = orders[1] for no key update;
+  perform from api.fulfillments f
+  where f.id in (select p.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') p)
+  order by f.id for no key update;
+  fulfillments := array(
+    select f.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f where f.order_id = orders[1]
+  );
+  if fulfillments = '{}' then
+    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
+  end if;
+
   if rejected then
-    delete from api.fulfillments f where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
   else
-    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments);
   end if;
   insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
   select step.business_id, orders[1], id,
@@ -3874,7 +3936,7 @@ declare
   );
 begin
   if lines <> '{}' then
-    perform internal.commit_order_lines(lines);
+    perform internal.commit_order_lines(lines, lock_orders => false);
   end if;
   return null;
 end
@@ -4098,72 +4160,36 @@ CREATE OR REPLACE FUNCTION internal.commit_fulfillment_lines(lines uuid[])
  SET search_path TO ''
 AS $function$
 declare
-  order_lines uuid[];
-  wanted internal.commitments[];
-begin
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o
-  where o.id in (
-    select f.order_id
-    from api.fulfillment_line_items l
-    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
-    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and f.supplier_id is not null
-  )
-  order by o.id
-  for no key update;
-
-  with line as (
-    select l.id, l.business_id, l.fulfillment_id, l.inventory_item_id, l.order_line_item_id, l.quantity,
-      f.location_id, f.supplier_id,
-      f.status in ('NEW', 'PENDING') as is_pending, f.status in ('OPEN', 'SUCCESS') as is_shipped
+  wanted internal.commitments[] := array(
+    select (
+      l.id, l.business_id, f.location_id, l.inventory_item_id,
+      case when f.status in ('NEW', 'PENDING') then l.quantity else 0 end,
+      case when f.status in ('OPEN', 'SUCCESS') then l.quantity else 0 end,
+      'fulfillment', f.id
+    )::internal.commitments
     from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     where l.id = any (lines) and f.location_id is not null
-  ),
-  ships_virtually as (
-    select held.line_id, least(held.committed, sum(line.quantity)) as quantity
-    from line
-    join api.process_shipments_steps step on step.business_id = line.business_id and step.id = line.supplier_id
-    join internal.commitments held on held.line_id = line.order_line_item_id and held.location_id = step.virtual_location_id
-    left join internal.commitments own on own.line_id = line.id
-    where line.is_shipped and coalesce(own.shipped, 0) = 0
-    group by held.line_id, held.committed
-  ),
-  next as (
-    select
-      id as line_id, business_id, location_id, inventory_item_id,
-      case when is_pending then quantity else 0 end as committed, case when is_shipped then quantity else 0 end as shipped,
-      'fulfillment' as cause_type, fulfillment_id as cause_id
-    from line
-    union all
-    select held.line_id, held.business_id, held.location_id, held.inventory_item_id,
-      held.committed - s.quantity, held.shipped + s.quantity, held.cause_type, held.cause_id
-    from ships_virtually s
-    join internal.commitments held using (line_id)
-    where s.quantity > 0
-  )
-  select
-    array_agg(next.line_id) filter (where cause_type = 'order_line_item'),
-    array_agg((line_id, business_id, location_id, inventory_item_id, committed, shipped, cause_type, cause_id)::internal.commitments)
-  into order_lines, wanted
-  from next;
-
-  perform internal.keep_commitments(lines || order_lines, wanted);
+  );
+  held_by_orders internal.commitments[] := internal.ships_virtually(lines);
+begin
+  perform internal.keep_commitments(
+    lines || array(select line_id from unnest(held_by_orders)), wanted || held_by_orders
+  );
 end
 $function$;
 
 comment on function internal.commit_fulfillment_lines(pg_catalog.uuid[]) is 'Brings what fulfillment lines hold committed and have shipped in line with the state of their fulfillments.';
 
-CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[])
+CREATE OR REPLACE FUNCTION internal.commit_order_lines(lines uuid[], lock_orders boolean DEFAULT true)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 begin
-  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
   perform from api.orders o
-  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  where lock_orders and o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
   order by o.id
   for no key update;
   perform from api.channels channel
@@ -4193,7 +4219,7 @@ begin
 end
 $function$;
 
-comment on function internal.commit_order_lines(pg_catalog.uuid[]) is 'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
+comment on function internal.commit_order_lines(pg_catalog.uuid[],boolean) is 'Brings what order lines hold committed at their channel''s virtual location in line with the order.';
 
 CREATE OR REPLACE FUNCTION internal.completed_receipt_is_final()
  RETURNS trigger
@@ -4583,23 +4609,46 @@ CREATE OR REPLACE FUNCTION internal.find_callback_fulfillment(business_id uuid, 
 AS $function$
 declare
   warehouse_order_id text := internal.named_values(posted -> 'additionalFields') ->> 'warehouse_order_id';
-  candidates uuid[];
+  posted_id constant uuid :=
+    case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end;
+  candidates uuid[] := '{}';
   fulfillment api.fulfillments;
 begin
-  with candidate as (
-    select f.id,
-      rank() over (order by
-        f.id::text = lower(posted ->> 'id') desc nulls last,
-        f.status in ('NEW', 'PENDING') desc,
-        f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id desc nulls last
-      ) as rank
-    from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.order_id = find_callback_fulfillment.order_id
-      and f.location_id = find_callback_fulfillment.location_id
-      and (f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS') or f.id::text = lower(posted ->> 'id'))
-  )
-  select array_agg(id) into candidates from candidate where rank = 1;
+  if exists (
+    select from api.fulfillments f
+    where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+      and (f.order_id, f.location_id)
+        is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
+  ) then
+    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted_id));
+  end if;
+
+  if posted_id is not null then
+    candidates := array(
+      select f.id from api.fulfillments f where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+    );
+  end if;
+  if candidates = '{}' and warehouse_order_id is not null then
+    with named as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from named;
+  end if;
+  if candidates = '{}' then
+    with at_location as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from at_location;
+  end if;
 
   if cardinality(candidates) > 1 then
     candidates := array(
@@ -4607,7 +4656,7 @@ begin
       from unnest(candidates) as candidate (id)
       where not exists (
         select from (
-          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric) as quantity
           from jsonb_array_elements(posted -> 'lineItems') line
           group by 1
         ) wanted
@@ -4615,12 +4664,12 @@ begin
           select coalesce(sum(l.quantity), 0)
           from api.fulfillment_line_items l
           where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidate.id
-            and wanted.name in (l.sku, l.id::text, l.order_line_item_id::text)
+            and (wanted.name = l.sku or lower(wanted.name) in (l.id::text, l.order_line_item_id::text))
         )
       )
     );
   end if;
-  if candidates is null or candidates = '{}' then
+  if candidates = '{}' then
     perform internal.refuse(400, format('%slocationId: the order has no fulfillment at location "%s" to which this applies', path, posted ->> 'locationId'));
   elsif cardinality(candidates) > 1 then
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
@@ -4885,6 +4934,22 @@ $function$;
 
 comment on function internal.fire_events(bigint,integer) is 'Turns ready events into deliveries, one per subscribed configuration, and marks them sent; returns how many events.';
 
+CREATE OR REPLACE FUNCTION internal.first_id_at(instant timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE STRICT
+ SET search_path TO ''
+AS $function$
+  select (
+    lpad(to_hex(greatest(0, least(281474976710655, floor(extract(epoch from instant) * 1000)))::bigint), 12, '0')
+    || '70008000000000000000'
+  )::uuid
+$function$;
+
+comment on function internal.first_id_at(timestamp with time zone) is 'The lowest id that a record made at an instant can have.';
+
+grant execute on function internal.first_id_at(timestamp with time zone) to business;
+
 CREATE OR REPLACE FUNCTION internal.fulfillment_status_moves_forward()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5041,21 +5106,38 @@ comment on function internal.is_http_address(pg_catalog.text) is 'Whether a text
 grant execute on function internal.is_http_address(text) to business;
 grant execute on function internal.is_http_address(text) to operator;
 
-CREATE OR REPLACE FUNCTION internal.is_new_message(business_id uuid, message jsonb)
+CREATE OR REPLACE FUNCTION internal.is_public_address(address text)
  RETURNS boolean
  LANGUAGE sql
+ IMMUTABLE STRICT
  SET search_path TO ''
 AS $function$
-  with written as (
-    insert into internal.callback_messages (business_id, message_hash)
-    values (is_new_message.business_id, sha256(convert_to(message::text, 'UTF8')))
-    on conflict do nothing
-    returning true
+  with host as (
+    select rtrim(lower(substring(address from '^[hH][tT][tT][pP][sS]?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)')), '.') as host
+  ),
+  literal as (
+    select host, case
+      when host ~ '^\[.*\]$' then btrim(host, '[]')
+      when host ~ '(^|\.)(0x[0-9a-f]*|[0-9]+)$' then host
+    end as ip
+    from host
   )
-  select exists (select from written)
+  select case
+    when host is null or host = '' or host ~ '(^|\.)localhost$' or host ~ '[%\\]' then false
+    when ip is null then true
+    -- octal, hexadecimal, decimal and short forms
+    when not pg_input_is_valid(ip, 'inet') or ip ~ '/' then false
+    when ip !~ ':' and ip !~ '^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$' then false
+    when ip ~ ':' then ip::inet <<= '2000::/3'
+      and not ip::inet <<= any ('{2001::/23,2001:db8::/32,2002::/16,3fff::/20}'::inet[])
+    else not ip::inet <<= any ('{
+      0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.0.0.0/24,192.0.2.0/24,192.88.99.0/24,
+      192.168.0.0/16,198.18.0.0/15,198.51.100.0/24,203.0.113.0/24,224.0.0.0/4,240.0.0.0/4}'::inet[])
+  end
+  from literal
 $function$;
 
-comment on function internal.is_new_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse; false when it was recorded before. Waits for another transaction that records it now.';
+comment on function internal.is_public_address(pg_catalog.text) is 'Whether an http address, as written, may lead to the public internet: no localhost, no literal of a private network.';
 
 CREATE OR REPLACE FUNCTION internal.issue_application_key(name text, OUT id uuid, OUT key text)
  RETURNS record
@@ -5110,12 +5192,8 @@ begin
     receipts := array(select shipment_receipt_id from old_items);
   end if;
 
-  if (
-    select bool_or(locked.completed_time is not null)
-    from (
-      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
-    ) locked
-  ) then
+  perform from api.shipment_receipts where id = any (receipts) order by id for no key update;
+  if exists (select from api.shipment_receipts where id = any (receipts) and completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   return null;
@@ -5360,6 +5438,26 @@ $function$;
 
 comment on function internal.location_map_must_name_locations() is 'Refuses (400) a step whose location map does not name locations of its business, and keeps the entries of the map.';
 
+CREATE OR REPLACE FUNCTION internal.lock_children_first()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  execute format(
+    'select 1 from %s where business_id = $1 and %I = $2 for update nowait', tg_argv[0]::regclass, tg_argv[1]
+  )
+  using old.business_id, old.id;
+  return old;
+exception
+  when lock_not_available then
+    perform internal.refuse(409, 'The record is being changed at the moment: try again');
+end
+$function$;
+
+comment on function internal.lock_children_first() is 'Refuses (409) to delete a record one of whose children is being changed; its arguments are the child table and its column.';
+
 CREATE OR REPLACE FUNCTION internal.lock_levels(entries internal.ledger_entry[])
  RETURNS void
  LANGUAGE sql
@@ -5393,11 +5491,11 @@ begin
     where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
   ),
   given as (
-    select p.position, p.posted, (p.posted ->> 'quantity')::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
+    select p.position, p.posted, (p.posted ->> 'quantity')::numeric::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
     from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
     left join lateral (
       select line.id from line
-      where p.posted ->> 'id' in (line.id::text, line.order_line_item_id::text)
+      where lower(p.posted ->> 'id') in (line.id::text, line.order_line_item_id::text)
       order by line.id
       limit 1
     ) named on true
@@ -5459,63 +5557,90 @@ CREATE OR REPLACE FUNCTION internal.match_existing(table_name regclass, business
  SET search_path TO ''
 AS $function$
 declare
-  matches uuid[];
+  has_stored boolean;
+  matches uuid[] := array_fill(null::uuid, array[coalesce(cardinality(objects), 0)]);
   problem text;
 begin
-  execute format($sql$
-    with given as (
-      select prefix, position, parent, (object ->> 'id')::uuid as id,
-        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
-        coalesce(nullif(object -> 'available', 'null'), 'true') as available
-      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
-    ),
-    stored_pair as (
-      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
-        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
-      from %1$s s
-      cross join lateral jsonb_each(s.external_ids) pair
-      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
-    ),
-    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
-    rarest_pair as (
-      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
-      from given g
-      cross join lateral jsonb_each(g.external_ids) pair
-      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
-      order by g.position, s.frequency nulls first
-    ),
-    by_external_ids as (
-      select r.position,
-        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
-      from rarest_pair r
-      join stored_pair s using (parent, key, value)
-      where s.external_ids @> r.external_ids
-      group by 1
-    ),
-    matched as (
-      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
-      from given g
-      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
-      left join by_external_ids e on e.position = g.position
-    ),
-    problems as (
-      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
-      union all
-      select max(position), format('%%s: names the same record as %%s',
-        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
-      from matched
-      where coalesce(ids[1], id) is not null or external_ids is not null
-      group by coalesce(ids[1], id),
-        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
-      having count(*) > 1
-    )
-    select
-      (select array_agg(ids[1] order by position) from matched),
-      (select text from problems order by position limit 1)
-  $sql$, table_name, parent_column)
-  into matches, problem
-  using parents, prefixes, objects, business_id;
+  -- most calls bring new rows: one look at the index per parent tells
+  execute format(
+    'select bool_or((select true from %s s where s.business_id = $1 and s.%I = p.id limit 1))
+     from (select distinct unnest($2) as id) p',
+    table_name, parent_column
+  )
+  into has_stored
+  using business_id, parents;
 
+  if has_stored then
+    execute format($sql$
+      with given as materialized (
+        select prefix, position, parent, (object ->> 'id')::uuid as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+      ),
+      stored as materialized (
+        select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available
+        from %1$s s
+        where s.business_id = $4 and s.%2$I = any (array(select distinct parent from given))
+      ),
+      stored_pair as materialized (
+        select s.parent, s.id, s.external_ids, s.available, pair.key, pair.value,
+          count(*) over (partition by s.parent, pair.key, pair.value) as frequency
+        from stored s
+        cross join lateral jsonb_each(s.external_ids) pair
+        where exists (select from given where external_ids is not null)
+      ),
+      -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+      rarest_pair as materialized (
+        select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+        from given g
+        cross join lateral jsonb_each(g.external_ids) pair
+        left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+        order by g.position, s.frequency nulls first
+      ),
+      by_external_ids as (
+        select r.position,
+          coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+        from rarest_pair r
+        join stored_pair s using (parent, key, value)
+        where s.external_ids @> r.external_ids
+        group by 1
+      ),
+      matched as (
+        select g.position, g.prefix, case when s.id is not null then array[s.id] else e.ids end as ids
+        from given g
+        left join stored s on s.parent = g.parent and s.id = g.id
+        left join by_external_ids e on e.position = g.position
+      )
+      select
+        array_agg(ids[1] order by position),
+        (array_agg(prefix || 'external_ids: match several records' order by position) filter (where cardinality(ids) > 1))[1]
+      from matched
+    $sql$, table_name, parent_column)
+    into matches, problem
+    using parents, prefixes, objects, business_id;
+  end if;
+
+  if problem is null then
+    select format('%s: names the same record as %s', rtrim(again, '.'), rtrim(first, '.'))
+    into problem
+    from (
+      select max(position) as position, (array_agg(prefix order by position desc))[1] as again,
+        (array_agg(prefix order by position))[1] as first
+      from (
+        select position, prefix, parent, coalesce(match, (object ->> 'id')::uuid) as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest(matches, parents, prefixes, objects) with ordinality as o (match, parent, prefix, object, position)
+      ) named
+      where id is not null or external_ids is not null
+      group by id, case when id is null then parent end, case when id is null then external_ids end,
+        case when id is null then available end
+      having count(*) > 1
+    ) repeated
+    order by position
+    limit 1;
+  end if;
   if problem is not null then
     perform internal.refuse(409, problem);
   end if;
@@ -5533,6 +5658,10 @@ declare
   items uuid[];
   problem text;
 begin
+  with l as materialized (
+    select prefix, position, (line ->> 'inventory_item_id')::uuid as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as o (prefix, line, position)
+  )
   select
     array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
@@ -5543,12 +5672,9 @@ begin
       order by l.position
     ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from (
-    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
-    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  ) l
+  from l
   left join api.inventory_items by_id
-    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id
   left join api.inventory_items by_sku
     on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
@@ -5595,9 +5721,11 @@ begin
         group by url
         order by min(position)
       ) else stored.tracking_urls end as tracking_urls,
-      case when new_status in ('OPEN', 'SUCCESS')
-        then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at, now())
-        else coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at) end as shipped_at,
+      case
+        when new_status not in ('OPEN', 'SUCCESS') then stored.shipped_at
+        when stored.status in ('OPEN', 'SUCCESS') then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at)
+        else coalesce((posted ->> 'shippedAt')::timestamptz, now())
+      end as shipped_at,
       case when extra = '{}' then stored.additional_fields
         else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields,
       new_status as status
@@ -5626,9 +5754,9 @@ AS $function$
       stored.id,
       coalesce(posted ->> 'title', stored.title) as title,
       coalesce((posted ->> 'grams')::numeric, stored.grams) as grams,
-      coalesce((posted ->> 'price')::integer, stored.price) as price,
-      coalesce((posted ->> 'shippingPrice')::integer, stored.shipping_price) as shipping_price,
-      coalesce((posted ->> 'shippingTax')::integer, stored.shipping_tax) as shipping_tax,
+      coalesce((posted ->> 'price')::numeric::integer, stored.price) as price,
+      coalesce((posted ->> 'shippingPrice')::numeric::integer, stored.shipping_price) as shipping_price,
+      coalesce((posted ->> 'shippingTax')::numeric::integer, stored.shipping_tax) as shipping_tax,
       coalesce(posted ->> 'shippingMethod', stored.shipping_method) as shipping_method,
       coalesce(posted ->> 'vendor', stored.vendor) as vendor,
       case when extra = '{}' then stored.additional_fields
@@ -5682,11 +5810,11 @@ CREATE OR REPLACE FUNCTION internal.message_content(order_id uuid, location_id u
 AS $function$
   select jsonb_build_array(
     order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
-    posted -> 'shippedAt',
+    posted -> 'shippedAt', internal.named_values(posted -> 'additionalFields') -> 'warehouse_order_id',
     (
       select jsonb_agg(jsonb_build_array(name, quantity) order by name)
       from (
-        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric)::bigint as quantity
         from jsonb_array_elements(posted -> 'lineItems') line
         group by 1
       ) lines
@@ -5810,6 +5938,24 @@ comment on function internal.open_portal_session(pg_catalog.text) is 'Opens a po
 
 grant execute on function internal.open_portal_session(text) to authenticator;
 
+CREATE OR REPLACE FUNCTION internal.order_line_in_fulfillment_keeps_its_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if exists (
+    select from api.fulfillment_line_items l where l.business_id = old.business_id and l.order_line_item_id = old.id
+  ) then
+    perform internal.refuse(409, format('Order line %s is being fulfilled: its item and order cannot change', old.id));
+  end if;
+  return new;
+end
+$function$;
+
+comment on function internal.order_line_in_fulfillment_keeps_its_item() is 'Refuses (409) to change the item or order of an order line that fulfillments refer to.';
+
 CREATE OR REPLACE FUNCTION internal.order_lines_are_counted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5874,6 +6020,10 @@ declare
   );
 begin
   if lines <> '{}' then
+    perform from api.channels channel
+    where channel.id in (select channel_id from old_orders union select channel_id from new_orders)
+    order by channel.id
+    for share;
     perform internal.commit_order_lines(lines);
   end if;
   return null;
@@ -5936,6 +6086,25 @@ end
 $function$;
 
 comment on function internal.own_configuration(pg_catalog.uuid) is 'A webhook configuration that the caller may act for. Refuses (404) any other: the caller cannot tell which.';
+
+comment on function internal.pending_of_warehouse_order(api.process_shipments_steps,pg_catalog.text) is 'The NEW and PENDING fulfillments that a warehouse_order_id means to a process-shipments step.';
+
+CREATE OR REPLACE FUNCTION internal.pending_of_warehouse_order(step api.process_shipments_steps, warehouse_order_id text)
+ RETURNS SETOF api.fulfillments
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select f.*
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.warehouse_locations w
+    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
+  where f.business_id = step.business_id
+    and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+    and f.status in ('NEW', 'PENDING')
+    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids))
+$function$;
 
 CREATE OR REPLACE FUNCTION internal.post_to_ledger(entries internal.ledger_entry[])
  RETURNS SETOF api.inventory_adjustments
@@ -6226,6 +6395,9 @@ begin
     union all
     select n, 7, path || ': must be an http or https address' from fields
     where key in ('webhookUrl', 'cancelEndpoint') and not internal.is_http_address(value #>> '{}')
+    union all
+    select n, 8, path || ': must be a public address' from fields
+    where key in ('webhookUrl', 'cancelEndpoint') and not internal.address_is_allowed(value #>> '{}')
   )
   select p.text into problem from problems p order by p.n, p.rank, p.text limit 1;
 
@@ -6288,10 +6460,11 @@ AS $function$
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
     group by 1, 2
   )
-  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  select receipt.id, received.inventory_item_id,
+    (select item.sku from api.inventory_items item where item.id = received.inventory_item_id),
+    coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
   from received
   left join shipped using (shipment_id, inventory_item_id)
-  join api.inventory_items item on item.id = received.inventory_item_id
   cross join unnest(received.receipts) as receipt (id)
   where received.quantity > coalesce(shipped.quantity, 0)
 $function$;
@@ -6310,15 +6483,13 @@ AS $function$
 declare
   ended record;
 begin
-  select locked.shipment_number, locked.status into ended
-  from (
-    select s.shipment_number, s.status
-    from api.shipments s
-    where s.id in (select shipment_id from new_receipts)
-    order by s.id
-    for no key update
-  ) locked
-  where locked.status in ('closed', 'canceled')
+  perform from api.shipments s
+  where s.id in (select shipment_id from new_receipts)
+  order by s.id
+  for no key update;
+  select s.shipment_number, s.status into ended
+  from api.shipments s
+  where s.id in (select shipment_id from new_receipts) and s.status in ('closed', 'canceled')
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
@@ -6364,7 +6535,7 @@ begin
 
   if not step.is_synchronous then
     insert into internal.queued_callbacks (business_id, step_id, message, idempotency_key)
-    values (step.business_id, step.id, message, receive_callback.idempotency_key)
+    values (step.business_id, step.id, message, nullif(receive_callback.idempotency_key, ''))
     returning id into queued_id;
     perform internal.add_job('apply_callback', jsonb_build_object('id', queued_id));
     return '{"status": 202}';
@@ -6544,6 +6715,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION internal.record_message(business_id uuid, message jsonb)
+ RETURNS bytea
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  insert into internal.callback_messages (business_id, message_hash)
+  values (record_message.business_id, sha256(convert_to(message::text, 'UTF8')))
+  on conflict do nothing
+  returning message_hash
+$function$;
+
+comment on function internal.record_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
+
 comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
 
 CREATE OR REPLACE FUNCTION internal.record_sending(fulfillment_id uuid, token bigint, http_status integer, network_error text, response_body text)
@@ -6623,12 +6807,10 @@ AS $function$
 declare
   shipped record;
 begin
-  select locked.id, locked.status into shipped
-  from (
-    select f.id, f.status, f.xmin = pg_current_xact_id()::xid as is_of_this_transaction
-    from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update
-  ) locked
-  where locked.status not in ('NEW', 'PENDING') and not is_of_this_transaction
+  perform from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update;
+  select f.id, f.status into shipped
+  from api.fulfillments f
+  where f.id = any (fulfillments) and f.status not in ('NEW', 'PENDING') and f.xmin <> pg_current_xact_id()::xid
   limit 1;
   if found then
     perform internal.refuse(409, format('Fulfillment %s is %s: its lines cannot change', shipped.id, shipped.status));
@@ -6645,17 +6827,22 @@ CREATE OR REPLACE FUNCTION internal.refuse_queued_callback(queued_id uuid, reaso
 AS $function$
 declare
   queued internal.queued_callbacks;
+  step api.process_shipments_steps;
+  order_id uuid;
 begin
   delete from internal.queued_callbacks q where q.id = queued_id returning * into queued;
+  if not queued.message ? 'orderUpdate' then
+    return;
+  end if;
+  select s.* into step from api.process_shipments_steps s where s.id = queued.step_id;
+  begin
+    order_id := internal.find_callback_order(step, queued.message -> 'orderUpdate');
+  exception
+    when sqlstate 'PT400' then
+      return;
+  end;
   insert into api.order_activities (business_id, order_id, title, description, operation, result)
-  select o.business_id, o.id, 'Callback Refused', reason, 'callback', 'ERROR'
-  from api.orders o
-  where o.business_id = queued.business_id
-    and (
-      o.id::text = lower(queued.message #>> '{orderUpdate,id}')
-      or o.channel_order_id = queued.message #>> '{orderUpdate,channelOrderId}'
-      or o.purchase_order_number = queued.message #>> '{orderUpdate,purchaseOrderNumber}'
-    );
+  values (queued.business_id, order_id, 'Callback Refused', reason, 'callback', 'ERROR');
 end
 $function$;
 
@@ -6697,7 +6884,9 @@ CREATE OR REPLACE FUNCTION internal.require_business(business_id uuid)
  SET search_path TO ''
 AS $function$
 begin
-  if not exists (
+  if business_id is null then
+    perform internal.refuse_input('business_id: is required');
+  elsif not exists (
     select from api.businesses b
     where b.id = require_business.business_id
       and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
@@ -6772,6 +6961,50 @@ end
 $function$;
 
 comment on function internal.rotate_signing_secret() is 'Starts to sign keys with a new secret and returns its id. Keys signed before stay valid until their secret is retired.';
+
+comment on function internal.save_webhook_configuration(pg_catalog.uuid,pg_catalog.text,pg_catalog.text,boolean,pg_catalog.jsonb) is 'Creates or changes a webhook configuration and what it is subscribed to; returns its id, null when there is none.';
+
+grant execute on function internal.save_webhook_configuration(uuid,text,text,boolean,jsonb) to business;
+
+CREATE OR REPLACE FUNCTION internal.save_webhook_configuration(configuration_id uuid, name text, hook_consumer_url text, is_immediate boolean, subscriptions jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+#variable_conflict use_column
+declare
+  saved_id uuid;
+begin
+  if configuration_id is null then
+    insert into api.webhook_configurations as c (business_id, name, hook_consumer_url, is_immediate)
+    values (
+      internal.business_id(), save_webhook_configuration.name, save_webhook_configuration.hook_consumer_url,
+      save_webhook_configuration.is_immediate
+    )
+    returning c.id into saved_id;
+  else
+    update api.webhook_configurations c set
+      name = save_webhook_configuration.name,
+      hook_consumer_url = save_webhook_configuration.hook_consumer_url,
+      is_immediate = save_webhook_configuration.is_immediate
+    where c.id = configuration_id
+    returning c.id into saved_id;
+    if saved_id is null then
+      return null;
+    end if;
+  end if;
+
+  delete from api.webhook_configuration_actions a
+  where a.webhook_configuration_id = saved_id and not subscriptions @> jsonb_build_array(jsonb_build_object('action', a.action));
+
+  insert into api.webhook_configuration_actions as a (business_id, webhook_configuration_id, action, capture_snapshot)
+  select internal.business_id(), saved_id, s.action, s.capture_snapshot
+  from jsonb_to_recordset(subscriptions) as s (action text, capture_snapshot boolean)
+  on conflict (business_id, webhook_configuration_id, action) do update set capture_snapshot = excluded.capture_snapshot
+  where a.capture_snapshot <> excluded.capture_snapshot;
+  return saved_id;
+end
+$function$;
 
 CREATE OR REPLACE PROCEDURE internal.seal_tenant_table(IN tenant_table regclass)
  LANGUAGE plpgsql
@@ -6852,6 +7085,17 @@ AS $function$
 $function$;
 
 comment on function internal.send_order_payload(pg_catalog.uuid) is 'The body that a warehouse is sent for a fulfillment.';
+
+CREATE OR REPLACE FUNCTION internal.set_allow_private_addresses(allowed boolean)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  insert into internal.settings as s (name, value) values ('allow_private_addresses', allowed::text)
+  on conflict (name) do update set value = excluded.value where s.value <> excluded.value
+$function$;
+
+comment on function internal.set_allow_private_addresses(boolean) is 'Tells the database whether addresses of private networks may be saved. Run at each start.';
 
 CREATE OR REPLACE FUNCTION internal.set_public_url(url text)
  RETURNS void
@@ -6949,11 +7193,10 @@ begin
     );
   end if;
 
-  select locked.shipment_number, locked.status into problem
-  from (
-    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
-  ) locked
-  where locked.status <> 'unshipped'
+  perform from api.shipments s where s.id = any (changed) order by s.id for no key update;
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (changed) and s.status <> 'unshipped'
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
@@ -7046,10 +7289,11 @@ AS $function$
   from api.shipment_receipts r
   left join (
     select i.shipment_receipt_id,
-      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', (
+        select item.sku from api.inventory_items item where item.business_id = i.business_id and item.id = i.inventory_item_id
+      )) order by listed.position, i.id) as document
     from api.shipment_receipts r
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
-    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
     left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
     where r.id = any (receipts)
     group by 1
@@ -7292,6 +7536,46 @@ $function$;
 
 comment on function internal.shipping_moves_inventory() is 'Books in the ledger what shipping, closing or canceling a shipment does.';
 
+CREATE OR REPLACE FUNCTION internal.ships_virtually(lines uuid[])
+ RETURNS internal.commitments[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  orders uuid[] := array(
+    select distinct f.order_id
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
+  );
+begin
+  if orders = '{}' then
+    return '{}';
+  end if;
+  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
+  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+
+  return array(
+    select (
+      held.line_id, held.business_id, held.location_id, held.inventory_item_id,
+      held.committed - least(held.committed, sum(l.quantity)), held.shipped + least(held.committed, sum(l.quantity)),
+      held.cause_type, held.cause_id
+    )::internal.commitments
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    join internal.commitments held on held.line_id = l.order_line_item_id and held.location_id = step.virtual_location_id
+    left join internal.commitments own on own.line_id = l.id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and coalesce(own.shipped, 0) = 0 and held.committed > 0
+    group by held.line_id
+  );
+end
+$function$;
+
+comment on function internal.ships_virtually(pg_catalog.uuid[]) is 'What orders hold at virtual locations once the units of shipped fulfillment lines are taken off it.';
+
 CREATE OR REPLACE FUNCTION internal.sign_key(role text, key_id uuid, secret bytea)
  RETURNS text
  LANGUAGE sql
@@ -7309,9 +7593,9 @@ $function$;
 
 comment on function internal.sign_key(pg_catalog.text,pg_catalog.uuid,pg_catalog.bytea) is 'The text of a key: an HS256 JWT {role, jti, iat, aud}.';
 
-comment on function internal.split_fulfillment(pg_catalog.uuid,internal.callback_line[],api.fulfillment_status) is 'Moves units of lines out of a fulfillment into a new one with a state of its own, and returns its id.';
+comment on function internal.split_fulfillment(pg_catalog.uuid,internal.callback_line[],api.fulfillment_status,timestamp with time zone) is 'Moves units of lines out of a fulfillment into a new one with a state of its own, and returns its id.';
 
-CREATE OR REPLACE FUNCTION internal.split_fulfillment(fulfillment_id uuid, lines internal.callback_line[], status api.fulfillment_status)
+CREATE OR REPLACE FUNCTION internal.split_fulfillment(fulfillment_id uuid, lines internal.callback_line[], status api.fulfillment_status, shipped_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -7341,9 +7625,7 @@ begin
   part.status := split_fulfillment.status;
   part.creation_time := now();
   part.update_time := null;
-  if part.status in ('OPEN', 'SUCCESS') then
-    part.shipped_at := coalesce(part.shipped_at, now());
-  end if;
+  part.shipped_at := case when part.status in ('OPEN', 'SUCCESS') then coalesce(split_fulfillment.shipped_at, now()) end;
   insert into api.fulfillments select part.*;
 
   insert into api.fulfillment_line_items (
@@ -7530,6 +7812,8 @@ begin
   end if;
   perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
 
+  -- one call at a time makes a location of a name
+  perform pg_advisory_xact_lock(hashtextextended(format('upsert_location %s %s', business_id, location ->> 'name'), 0));
   select l.* into found
   from api.locations l
   where l.business_id = upsert_location.business_id
@@ -7578,41 +7862,57 @@ declare
   columns record;
 begin
   select
-    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
-    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
-    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
-    array_agg(attname) filter (where attnotnull) as not_null,
-    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
-    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+    string_agg(name, ', ' order by attnum) as names,
+    string_agg(
+      case
+        when fallback = 'null' then 'after.' || name
+        when attnotnull then format('coalesce(after.%s, %s)', name, fallback)
+        else format('case when given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) as new_values,
+    string_agg(name, ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg(
+      case
+        when atttypid = 'jsonb'::regtype then format(
+          $sql$case when $3 and jsonb_typeof(given.object -> %1$L) = 'object' then coalesce(before.%2$s, '{}') || (given.object -> %1$L)
+            when $3 or given.object ? %1$L then after.%2$s else %3$s end$sql$,
+          attname, name, fallback
+        )
+        when attnotnull then format('coalesce(after.%1$s, case when $3 then before.%1$s else %2$s end)', name, fallback)
+        when fallback = 'null' then 'after.' || name
+        else format('case when $3 or given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) filter (where changeable) as changed_values,
+    string_agg('stored.' || name, ', ' order by attnum) filter (where changeable) as stored_values,
+    string_agg('changed.' || name, ', ' order by attnum) filter (where changeable) as changes
   into strict columns
   from pg_catalog.pg_attribute a
-  cross join lateral (
-    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
-  ) c
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  cross join lateral (
+    select
+      quote_ident(attname) as name,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), 'null') as fallback,
+      attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
   where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
 
   if known <> '{}' then
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
-        join %1$s before on before.id = given.id
-        cross join lateral jsonb_populate_record(
-          case when $3 then before else row(%4$s)::%1$s end,
-          (
-            select jsonb_object_agg(key, case
-              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
-            from jsonb_each(given.object)
-            where value <> 'null' or key <> all (%6$L)
-          )
-        ) after
-        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+        from (
+          select before.id, %4$s
+          from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+          join %1$s before on before.id = given.id
+          cross join lateral jsonb_populate_record(case when $3 then before else null::%1$s end, given.object) after
+          where before.id = any ($2)
+          offset 0
+        ) changed (id, %2$s)
+        where stored.id = changed.id and stored.id = any ($2) and (%5$s) is distinct from (%3$s)
       $sql$,
-      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
-      columns.stored_values
+      table_name, columns.changeable, columns.changes, columns.changed_values, columns.stored_values
     )
     using objects, known, patch;
   end if;
@@ -7623,14 +7923,11 @@ begin
         insert into %1$s (%2$s)
         select %3$s
         from unnest($1) with ordinality as given (object, position)
-        cross join lateral jsonb_populate_record(
-          row(%4$s)::%1$s,
-          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
-        ) after
+        cross join lateral jsonb_populate_record(null::%1$s, given.object) after
         where (given.object ->> 'id')::uuid <> all ($2)
         order by given.position
       $sql$,
-      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+      table_name, columns.names, columns.new_values
     )
     using objects, known;
   end if;
@@ -7695,6 +7992,99 @@ comment on function internal.waiting_send_orders_secrets() is 'Values taken out 
 
 grant execute on function internal.waiting_send_orders_secrets() to business;
 grant execute on function internal.waiting_send_orders_secrets() to operator;
+
+CREATE OR REPLACE FUNCTION internal.webhook_configurations_health(since timestamp with time zone)
+ RETURNS TABLE(webhook_configuration_id uuid, failing_since timestamp with time zone, delivered integer, failed integer, waiting integer, last_delivered_time timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select c.id, f.failing_since, recent.delivered, recent.failed, queue.waiting, recent.last_delivered_time
+  from api.webhook_configurations c
+  left join internal.webhook_failures f on f.business_id = c.business_id and f.webhook_configuration_id = c.id
+  cross join lateral (
+    select
+      count(*) filter (where d.state = 'delivered')::integer as delivered,
+      count(*) filter (where d.state = 'failed')::integer as failed,
+      max(d.ended_time) filter (where d.state = 'delivered') as last_delivered_time
+    from api.webhook_deliveries d
+    where d.business_id = c.business_id and d.webhook_configuration_id = c.id
+      and d.id >= internal.first_id_at(since - interval '1 hour') and d.creation_time >= since and not d.is_test
+  ) recent
+  cross join lateral (
+    select count(*)::integer as waiting
+    from api.webhook_deliveries d
+    where d.business_id = c.business_id and d.webhook_configuration_id = c.id and d.next_attempt_time is not null
+      and not d.is_test
+  ) queue
+  where c.business_id = internal.business_id()
+$function$;
+
+comment on function internal.webhook_configurations_health(timestamp with time zone) is 'Since when each configuration of the caller''s business has only failed, and its deliveries since a time.';
+
+grant execute on function internal.webhook_configurations_health(timestamp with time zone) to business;
+
+comment on function internal.webhook_deliveries_page(pg_catalog.uuid,pg_catalog.text,pg_catalog.text,pg_catalog.uuid,timestamp with time zone,timestamp with time zone,pg_catalog.uuid,pg_catalog.uuid,integer) is 'A page of webhook deliveries, newest first, by filters and from an id on.';
+
+grant execute on function internal.webhook_deliveries_page(uuid,text,text,uuid,timestamp with time zone,timestamp with time zone,uuid,uuid,integer) to business;
+
+CREATE OR REPLACE FUNCTION internal.webhook_deliveries_page(only_configuration uuid DEFAULT NULL::uuid, only_action text DEFAULT NULL::text, only_state text DEFAULT NULL::text, only_object uuid DEFAULT NULL::uuid, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, before uuid DEFAULT NULL::uuid, after uuid DEFAULT NULL::uuid, most integer DEFAULT 50)
+ RETURNS TABLE(id uuid, webhook_configuration_id uuid, configuration_name text, hook_consumer_url text, action text, object_id uuid, event_id uuid, is_test boolean, replay_of uuid, state text, attempt_count integer, next_attempt_time timestamp with time zone, response_status integer, duration_ms integer, error text, creation_time timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  conditions constant text := concat_ws(' and ', 'true',
+    case when only_configuration is not null then 'd.webhook_configuration_id = $1' end,
+    case when only_action is not null then 'd.action = $2' end,
+    case when only_state is not null then 'd.state = $3::api.webhook_delivery_state' end,
+    case when only_object is not null then 'd.object_id = $4' end,
+    case when since is not null then 'd.id >= internal.first_id_at($5 - interval ''1 hour'') and d.creation_time >= $5' end,
+    case when until is not null then 'd.id < internal.first_id_at($6 + interval ''1 hour'') and d.creation_time < $6' end,
+    case when before is not null then 'd.id < $7' end,
+    case when after is not null then 'd.id > $8' end
+  );
+begin
+  return query execute format(
+    $sql$
+      select d.id, d.webhook_configuration_id, c.name, c.hook_consumer_url, d.action, d.object_id, d.event_id, d.is_test,
+        d.replay_of, d.state::text, d.attempt_count, d.next_attempt_time, d.response_status, d.duration_ms, d.error,
+        d.creation_time
+      from (select d.* from api.webhook_deliveries d where %s order by d.id %s limit $9) d
+      join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
+      order by d.id desc
+    $sql$,
+    conditions, case when after is null then 'desc' else 'asc' end
+  )
+  using only_configuration, only_action, only_state, only_object, since, until, before, after, most;
+end
+$function$;
+
+comment on function internal.webhook_delivery_statistics(timestamp with time zone,timestamp with time zone) is 'Deliveries per hour and in all by state, with the median and the 95th percentile of the time that consumers took.';
+
+grant execute on function internal.webhook_delivery_statistics(timestamp with time zone,timestamp with time zone) to business;
+
+CREATE OR REPLACE FUNCTION internal.webhook_delivery_statistics(since timestamp with time zone, until timestamp with time zone DEFAULT now())
+ RETURNS TABLE(hour timestamp with time zone, delivered integer, failed integer, canceled integer, waiting integer, p50_ms integer, p95_ms integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+  select
+    date_bin('1 hour', d.creation_time, 'epoch') as hour,
+    (count(*) filter (where d.state = 'delivered'))::integer,
+    (count(*) filter (where d.state = 'failed'))::integer,
+    (count(*) filter (where d.state = 'canceled'))::integer,
+    (count(*) filter (where d.state in ('pending', 'sending')))::integer,
+    percentile_disc(0.50) within group (order by d.duration_ms),
+    percentile_disc(0.95) within group (order by d.duration_ms)
+  from api.webhook_deliveries d
+  where d.id >= internal.first_id_at(since - interval '1 hour') and d.creation_time >= since and d.creation_time < until
+    and not d.is_test
+  group by grouping sets ((1), ())
+  order by 1
+$function$;
 
 comment on function internal.zero_short_inventory(api.process_shipments_steps,pg_catalog.uuid,pg_catalog.uuid,pg_catalog.uuid[]) is 'Sets available_to_sell of items that a warehouse shipped short so that nothing more is promised, there and at the virtual location.';
 

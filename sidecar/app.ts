@@ -1,8 +1,14 @@
+import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Sql } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
 import { hasSchemaCache } from '../stack/postgrest_ready.ts'
+<<<<<<< HEAD
 import { makePortal } from './portal/portal.ts'
+=======
+import { CALLBACK_PATH, callback } from './callback.ts'
+import { makeOpenapi } from './openapi.ts'
+>>>>>>> fulfillment
 
 const DATABASE_MILLISECONDS = 2_000
 
@@ -22,11 +28,27 @@ const within = <Value>(milliseconds: number, work: PromiseLike<Value>, otherwise
   })
 
 /** Everything that is not piped to PostgREST. */
+<<<<<<< HEAD
 export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string; log: Log }): Hono {
   const app = new Hono()
+=======
+export function makeApp(parts: {
+  sql: Sql
+  upstream: string
+  publicUrl: string
+  log: Log
+}): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+>>>>>>> fulfillment
 
   app.get('/', (context) =>
-    context.json({ name: 'Lading', rest: `${parts.publicUrl}/rest/v1/`, live: '/live', ready: '/ready' }),
+    context.json({
+      name: 'Lading',
+      rest: `${parts.publicUrl}/rest/v1/`,
+      openapi: '/v1/openapi.json',
+      live: '/live',
+      ready: '/ready',
+    }),
   )
 
   app.get('/live', (context) => context.json({ status: 'live' }))
@@ -44,7 +66,15 @@ export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string; 
     )
   })
 
+<<<<<<< HEAD
   app.route('/portal', makePortal(parts))
+=======
+  app.post(CALLBACK_PATH, callback(parts))
+  app.all(CALLBACK_PATH, (context) => context.text('Use POST', 405, { Allow: 'POST' }))
+
+  const openapi = makeOpenapi(parts.publicUrl)
+  app.get('/v1/openapi.json', (context) => context.json(openapi))
+>>>>>>> fulfillment
 
   app.notFound((context) => context.text('Not found', 404))
 

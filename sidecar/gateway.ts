@@ -43,7 +43,7 @@ const upstreamPath = (url: string): string => {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-const declaredLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
+export const declaredLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
 const bodyOf = (request: IncomingMessage): Readable | null => {
   if (request.headers['transfer-encoding'] !== undefined) {

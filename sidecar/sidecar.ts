@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { connect } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
 import { makeApp } from './app.ts'
-import { makeGateway } from './gateway.ts'
+import { declaredLength, LARGEST_BODY, makeGateway } from './gateway.ts'
 
 const DATABASE_CONNECTIONS = 10
 const DRAIN_MILLISECONDS = 2_000
@@ -56,7 +56,7 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   server.on('checkContinue', (request, response) => {
     if (gateway.handles(request)) gateway.handleExpectation(request, response)
     else {
-      response.writeContinue()
+      if (declaredLength(request) <= LARGEST_BODY) response.writeContinue()
       void answer(request, response)
     }
   })

@@ -57,11 +57,27 @@ export async function ensureAuthenticator(ownerUrl: string): Promise<string> {
   const url = authenticatorUrl(ownerUrl)
   if (!(await canLogIn(url))) {
     const password = new URL(url).password
-    await withDatabase(ownerUrl, (sql) => sql.unsafe(`alter role authenticator password '${password}'`))
+    await withDatabase(ownerUrl, (sql) => sql.unsafe(`alter role authenticator password '${password}'`)).catch(
+      (error: unknown) => {
+        if ((error as { code?: string }).code !== '42501') throw error
+        throw new StackError(
+          'DATABASE_URL: the owner may not set the password of role authenticator. Give it CREATEROLE and ' +
+            '`grant authenticator to OWNER with admin option`.',
+        )
+      },
+    )
   }
   return url
 }
 
-/** The database computes addresses that clients see, such as callback_url, from this one. */
-export const setPublicUrl = (ownerUrl: string, publicUrl: string): Promise<unknown> =>
-  withDatabase(ownerUrl, (sql) => sql`select internal.set_public_url(${publicUrl})`)
+/** What the database must know of its deployment: it computes addresses that clients see, and checks those that they save. */
+export const setDeployment = (
+  ownerUrl: string,
+  deployment: { publicUrl: string; allowPrivateAddresses: boolean },
+): Promise<unknown> =>
+  withDatabase(
+    ownerUrl,
+    (sql) => sql`
+      select internal.set_public_url(${deployment.publicUrl}),
+        internal.set_allow_private_addresses(${deployment.allowPrivateAddresses})`,
+  )

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand, UsageError } from './command.ts'
 import { type Connection, writeConnection } from './connection.ts'
-import { setPublicUrl, withDatabase } from './database.ts'
+import { setDeployment, withDatabase } from './database.ts'
 import { type FoundDatabase, findDatabase } from './find_database.ts'
 import { keepOrIssueKeys } from './lading_keys.ts'
 import { commitCurrent, type MigrationLog, resetDatabase, watchCurrent } from './migrations.ts'
@@ -41,7 +41,7 @@ const reloadUntilAccepted = async (ownerUrl: string, connection: Connection): Pr
 /** The keys of npm start went with the old data. */
 const equip = async ({ ownerUrl, dataDir, connection }: FoundDatabase): Promise<void> => {
   if (connection === undefined) return
-  await setPublicUrl(ownerUrl, connection.base_url)
+  await setDeployment(ownerUrl, { publicUrl: connection.base_url, allowPrivateAddresses: true })
   const { isNew: _, ...keys } = await keepOrIssueKeys(ownerUrl, connection, connection.demo !== undefined)
   const { base_url, rest_url, database_url } = connection
   const renewed = { base_url, rest_url, database_url, ...keys }

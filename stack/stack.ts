@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Connection, readConnection, writeConnection } from './connection.ts'
-import { assertDatabaseAnswers, ensureAuthenticator, setPublicUrl } from './database.ts'
+import { assertDatabaseAnswers, ensureAuthenticator, setDeployment } from './database.ts'
 import type { Driver } from './driver.ts'
 import { keepOrIssueKeys } from './lading_keys.ts'
 import { lockDataFolder } from './lock.ts'
@@ -76,7 +76,7 @@ export async function startStack(settings: Settings, driver: Driver, log: Log): 
 
     await applyMigrations(ownerUrl, log)
     const authenticatorUrl = await ensureAuthenticator(ownerUrl)
-    await setPublicUrl(ownerUrl, publicUrl)
+    await setDeployment(ownerUrl, { publicUrl, allowPrivateAddresses: settings.ALLOW_PRIVATE_ADDRESSES })
 
     const postgrest = await driver.startPostgrest({
       authenticatorUrl,

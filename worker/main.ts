@@ -7,7 +7,12 @@ import { startWorker } from './worker.ts'
 try {
   const config = readConfig(process.env)
   const log = makeLog(config.LOG_LEVEL, 'worker')
-  const worker = await startWorker({ ownerUrl: config.DATABASE_URL, concurrency: config.WORKER_CONCURRENCY, log })
+  const worker = await startWorker({
+    ownerUrl: config.DATABASE_URL,
+    concurrency: config.WORKER_CONCURRENCY,
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    log,
+  })
   log.info('worker is running')
   process.send?.('ready')
   endWithSignals(() => worker.stop(), log)

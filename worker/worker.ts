@@ -1,8 +1,14 @@
 import { Logger, run } from 'graphile-worker'
+import { connect } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
+import { makeOutboundAgent } from './outbound/agent.ts'
+import { announcePresence } from './presence.ts'
 import { crontab, makeTasks } from './tasks.ts'
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
+
+const DATABASE_CONNECTIONS = 4
+const SEND_MILLISECONDS = 30_000
 
 export interface Worker {
   /** Settles when the worker has ended, rejects when it failed. */
@@ -10,17 +16,51 @@ export interface Worker {
   stop(): Promise<void>
 }
 
-export async function startWorker(options: { ownerUrl: string; concurrency: number; log: Log }): Promise<Worker> {
+export interface WorkerOptions {
+  ownerUrl: string
+  concurrency: number
+  log: Log
+  /** Off by default: only public addresses are dialled. */
+  allowPrivateAddresses?: boolean
+  /** Time limit of a request to a warehouse. */
+  sendMilliseconds?: number
+}
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { log } = options
-  const runner = await run({
-    connectionString: options.ownerUrl,
-    concurrency: options.concurrency,
-    maxPoolSize: options.concurrency + 2,
-    taskList: makeTasks(log),
-    crontab,
-    noHandleSignals: true,
-    gracefulShutdownAbortTimeout: 1_000,
-    logger: new Logger((scope) => (level, message) => log[levels[level]](scope, message)),
-  })
-  return { ended: runner.promise, stop: () => runner.stop() }
+  const sql = connect(options.ownerUrl, DATABASE_CONNECTIONS)
+  const outbound = makeOutboundAgent({ allowPrivateAddresses: options.allowPrivateAddresses ?? false })
+  const presence = announcePresence(options.ownerUrl)
+  const release = () => Promise.all([outbound.destroy(), sql.end({ timeout: 1 }), presence.end()])
+  try {
+    const runner = await run({
+      connectionString: options.ownerUrl,
+      concurrency: options.concurrency,
+      maxPoolSize: options.concurrency + 2,
+      taskList: makeTasks({ sql, outbound, log, sendMilliseconds: options.sendMilliseconds ?? SEND_MILLISECONDS }),
+      crontab,
+      events: presence.events,
+      noHandleSignals: true,
+      preset: {
+        worker: {
+          gracefulShutdownAbortTimeout: 1_000,
+          localQueue: { size: 5 * options.concurrency },
+          completeJobBatchDelay: 0,
+          failJobBatchDelay: 0,
+        },
+      },
+      logger: new Logger((scope) => (level, message) => log[levels[level]](scope, message)),
+    })
+    const ended = runner.promise.finally(release)
+    return {
+      ended,
+      stop: async () => {
+        await runner.stop()
+        await ended
+      },
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
 }

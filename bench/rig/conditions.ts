@@ -7,8 +7,14 @@ const GIGABYTE = 1024 ** 3
 
 export type Conditions = Record<string, string | number>
 
+export const loadText = (): string => {
+  const [minute = 0, ...earlier] = loadavg()
+  const text = [minute, ...earlier].map((load) => load.toFixed(1)).join(' ')
+  return minute > availableParallelism() / 2 ? `${text} (other work was running: the ratios are unreliable)` : text
+}
+
 /** Under what the figures were measured: they are worth nothing without it. */
-export async function readConditions(databaseUrl: string): Promise<Conditions> {
+export async function readConditions(databaseUrl: string, loadBefore: string): Promise<Conditions> {
   const [settings] = await withDatabase(
     databaseUrl,
     (sql) => sql<{ version: string; fsync: string; commit: string; buffers: string }[]>`
@@ -18,9 +24,7 @@ export async function readConditions(databaseUrl: string): Promise<Conditions> {
   return {
     cores: `${availableParallelism()} (${cpus()[0]?.model ?? 'unknown'}), shared by client, servers and database`,
     memory: `${Math.round(totalmem() / GIGABYTE)} GB`,
-    'load before': loadavg()
-      .map((load) => load.toFixed(1))
-      .join(' '),
+    'load before': loadBefore,
     Node: process.versions.node,
     PostgreSQL: settings?.version ?? 'unknown',
     PostgREST: execFileSync(postgrestBinary(undefined), ['--version'], { encoding: 'utf8' }).trim(),

@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../../stack/command.ts'
 import { endWithSignals } from '../../stack/end_with_signals.ts'
 import { makeLog } from '../../stack/log.ts'
 import { watchParent } from '../../stack/watch_parent.ts'
-import { readConditions } from './conditions.ts'
+import { loadText, readConditions } from './conditions.ts'
 import { chooseEntries, loadEntry } from './entries.ts'
 import { type Line, lineOf, tableOf } from './report.ts'
 import { startRig } from './rig.ts'
@@ -29,9 +29,10 @@ await runCommand(async () => {
   const undo = new Undo()
   watchParent(endWithSignals(() => undo.all(), log))
   const say = (text: string) => process.stderr.write(`${text}\n`)
+  const loadBefore = loadText()
   try {
     const rig = await startRig(log, undo)
-    const conditions = await readConditions(rig.maintenanceUrl)
+    const conditions = await readConditions(rig.maintenanceUrl, loadBefore)
     const lines: Line[] = []
     for (const name of names) {
       const started = performance.now()

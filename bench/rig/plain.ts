@@ -1,11 +1,7 @@
-import { join } from 'node:path'
 import { authenticatorUrl, ensureAuthenticator, withDatabase } from '../../stack/database.ts'
-import { postgrestBinary } from '../../stack/embedded/postgrest_binary.ts'
 import type { Log } from '../../stack/log.ts'
-import { hasSchemaCache } from '../../stack/postgrest_ready.ts'
 import { postgrestSettings } from '../../stack/postgrest_settings.ts'
-import { supervise } from '../../stack/supervise.ts'
-import { privateFolder, removeFolder } from '../../stack/temporary_folder.ts'
+import { startBenchPostgrest } from './bench_postgrest.ts'
 import type { Undo } from './undo.ts'
 
 /**
@@ -34,10 +30,6 @@ const strip = (ownerUrl: string): Promise<unknown> =>
 export async function startPlain(ownerUrl: string, log: Log, undo: Undo): Promise<Plain> {
   await ensureAuthenticator(ownerUrl)
   await strip(ownerUrl)
-  const socketFolder = await privateFolder()
-  undo.add(() => removeFolder(socketFolder))
-  const socket = join(socketFolder, 'postgrest')
-  const upstream = `unix:${socket}`
   const {
     PGRST_DB_PRE_CONFIG: _config,
     PGRST_DB_PRE_REQUEST: _request,
@@ -47,21 +39,5 @@ export async function startPlain(ownerUrl: string, log: Log, undo: Undo): Promis
     publicUrl: 'http://localhost',
     logLevel: 'error',
   })
-  const postgrest = await supervise(
-    {
-      name: 'plain postgrest',
-      command: postgrestBinary(undefined),
-      arguments: [],
-      environment: { PATH: process.env.PATH, ...settings, PGRST_SERVER_UNIX_SOCKET: socket },
-      stopSignal: 'SIGTERM',
-      stopMilliseconds: 1_000,
-      orphan: 'guard',
-      folderToDeleteWhenOrphaned: socketFolder,
-      readyMilliseconds: 30_000,
-      isReady: () => hasSchemaCache(upstream),
-    },
-    log,
-  )
-  undo.add(() => postgrest.stop())
-  return { ownerUrl, upstream }
+  return { ownerUrl, upstream: await startBenchPostgrest(settings, 'socket', log, undo) }
 }

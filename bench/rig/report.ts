@@ -18,6 +18,12 @@ export interface Report {
   conditions: Conditions
 }
 
+/** Wide where something else disturbed the rounds: then the ratio says little. */
+const rangeOfRatios = ({ ours, reference }: Measurement): string => {
+  const ratios = ours.map((figure, round) => figure / (reference[round] ?? Number.NaN))
+  return `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
+}
+
 const goalText = (goal: Goal): string => ('atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`)
 
 export const lineOf = (name: string, goal: Goal, measurement: Measurement): Line => {
@@ -32,7 +38,11 @@ export const lineOf = (name: string, goal: Goal, measurement: Measurement): Line
     ratio,
     goal: goalText(goal),
     met: isMet(ratio, goal),
-    conditions: { rounds: measurement.ours.length, ...measurement.conditions },
+    conditions: {
+      rounds: measurement.ours.length,
+      'ratio by round': rangeOfRatios(measurement),
+      ...measurement.conditions,
+    },
     rounds: { ours: measurement.ours, reference: measurement.reference },
   }
 }

@@ -1,15 +1,16 @@
 type Side = (round: number) => Promise<number>
 
-/** A, B, A, B …: both sides meet the same weather. The first round of each warms up and does not count. */
+/** A, B, A, B …: both sides meet the same weather. `warmUp` rounds come first and do not count. */
 export async function sideBySide(
   rounds: number,
   sides: { ours: Side; reference: Side },
+  warmUp = 1,
 ): Promise<{ ours: number[]; reference: number[] }> {
   const ours: number[] = []
   const reference: number[] = []
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < rounds + warmUp; round += 1) {
     ours.push(await sides.ours(round))
     reference.push(await sides.reference(round))
   }
-  return { ours: ours.slice(1), reference: reference.slice(1) }
+  return { ours: ours.slice(warmUp), reference: reference.slice(warmUp) }
 }

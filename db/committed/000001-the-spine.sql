@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:2c26d3246150bc5b5a3acbfa1303e193704d67a7
+--! Hash: sha1:6e4d33855dc6615416875f9cba6912dd4f15c59f
 --! Message: the spine
 
 --! Included all.sql
@@ -12,7 +12,7 @@ create schema api;
 create schema internal;
 
 comment on schema api is
-  'Lading: orders, shipments, receipts, inventory and webhooks of a business, as tables and calls. '
+  E'Lading\nOrders, shipments, receipts, inventory and webhooks of a business, as tables and calls. '
   'Every request carries an application key (header apikey) and an API key (header Authorization: Bearer).';
 comment on schema internal is 'Rules, keys and working state. Never exposed by PostgREST.';
 
@@ -158,6 +158,28 @@ $$;
 
 comment on function internal.identity_is_fixed is 'Refuses (409) to change the id or the business of a record.';
 --! EndIncluded access/identity_is_fixed.sql
+--! Included access/lock_children_first.sql
+-- A change of a child holds the child and then asks for its parent; deleting the parent holds the parent and then asks for
+-- the children. So that the two do not wait for each other, a deletion takes the children at once or is refused (409).
+create function internal.lock_children_first() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  execute format(
+    'select 1 from %s where business_id = $1 and %I = $2 for update nowait', tg_argv[0]::regclass, tg_argv[1]
+  )
+  using old.business_id, old.id;
+  return old;
+exception
+  when lock_not_available then
+    perform internal.refuse(409, 'The record is being changed at the moment: try again');
+end
+$$;
+
+comment on function internal.lock_children_first is
+  'Refuses (409) to delete a record one of whose children is being changed; its arguments are the child table and its column.';
+--! EndIncluded access/lock_children_first.sql
 --! Included access/seal_tenant_table.sql
 -- Seals a tenant table: a key of one business neither sees nor writes nor refers to rows of another.
 --   * row-level security, forced: a business sees its own rows, an operator and the owner all
@@ -457,7 +479,9 @@ language plpgsql stable
 security definer set search_path = ''
 as $$
 begin
-  if not exists (
+  if business_id is null then
+    perform internal.refuse_input('business_id: is required');
+  elsif not exists (
     select from api.businesses b
     where b.id = require_business.business_id
       and (b.id = internal.business_id() or internal.caller_role() is distinct from 'business')
@@ -1301,7 +1325,7 @@ grant execute on function internal.refuse_input to business, operator;
 --! Included upsert/check_input.sql
 -- Checks objects that a caller of an RPC sent, many at once, before anything is done with them.
 -- An object may have the columns of a table and the `extra` fields; `required` ones must be there and not null.
--- Refuses (400) the first field, in the order given, that is missing, unknown or of the wrong type, by its path.
+-- Refuses (400) a field that is missing, unknown or of the wrong type, by its path: one of the first object that has such.
 --   prefixes  the path of each object up to its fields: '' for the outermost, 'receipts[1].items[0].' for an inner one
 --   extra     name → type: a type of Postgres, 'object', 'array' or 'positive integer'; overrides the column of that name
 create function internal.check_input(
@@ -1413,63 +1437,90 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  matches uuid[];
+  has_stored boolean;
+  matches uuid[] := array_fill(null::uuid, array[coalesce(cardinality(objects), 0)]);
   problem text;
 begin
-  execute format($sql$
-    with given as (
-      select prefix, position, parent, (object ->> 'id')::uuid as id,
-        case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
-        coalesce(nullif(object -> 'available', 'null'), 'true') as available
-      from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
-    ),
-    stored_pair as (
-      select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available, pair.key, pair.value,
-        count(*) over (partition by s.%2$I, pair.key, pair.value) as frequency
-      from %1$s s
-      cross join lateral jsonb_each(s.external_ids) pair
-      where s.business_id = $4 and s.%2$I = any ($1) and exists (select from given where external_ids is not null)
-    ),
-    -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
-    rarest_pair as (
-      select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
-      from given g
-      cross join lateral jsonb_each(g.external_ids) pair
-      left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
-      order by g.position, s.frequency nulls first
-    ),
-    by_external_ids as (
-      select r.position,
-        coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
-      from rarest_pair r
-      join stored_pair s using (parent, key, value)
-      where s.external_ids @> r.external_ids
-      group by 1
-    ),
-    matched as (
-      select g.*, case when s.id is not null then array[s.id] else e.ids end as ids
-      from given g
-      left join %1$s s on s.business_id = $4 and s.%2$I = g.parent and s.id = g.id
-      left join by_external_ids e on e.position = g.position
-    ),
-    problems as (
-      select position, prefix || 'external_ids: match several records' as text from matched where cardinality(ids) > 1
-      union all
-      select max(position), format('%%s: names the same record as %%s',
-        rtrim((array_agg(prefix order by position desc))[1], '.'), rtrim((array_agg(prefix order by position))[1], '.'))
-      from matched
-      where coalesce(ids[1], id) is not null or external_ids is not null
-      group by coalesce(ids[1], id),
-        case when coalesce(ids[1], id) is null then jsonb_build_array(parent, external_ids, available) end
-      having count(*) > 1
-    )
-    select
-      (select array_agg(ids[1] order by position) from matched),
-      (select text from problems order by position limit 1)
-  $sql$, table_name, parent_column)
-  into matches, problem
-  using parents, prefixes, objects, business_id;
+  -- most calls bring new rows: one look at the index per parent tells
+  execute format(
+    'select bool_or((select true from %s s where s.business_id = $1 and s.%I = p.id limit 1))
+     from (select distinct unnest($2) as id) p',
+    table_name, parent_column
+  )
+  into has_stored
+  using business_id, parents;
 
+  if has_stored then
+    execute format($sql$
+      with given as materialized (
+        select prefix, position, parent, (object ->> 'id')::uuid as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest($1, $2, $3) with ordinality as o (parent, prefix, object, position)
+      ),
+      stored as materialized (
+        select s.%2$I as parent, s.id, s.external_ids, coalesce(to_jsonb(s) -> 'available', 'true') as available
+        from %1$s s
+        where s.business_id = $4 and s.%2$I = any (array(select distinct parent from given))
+      ),
+      stored_pair as materialized (
+        select s.parent, s.id, s.external_ids, s.available, pair.key, pair.value,
+          count(*) over (partition by s.parent, pair.key, pair.value) as frequency
+        from stored s
+        cross join lateral jsonb_each(s.external_ids) pair
+        where exists (select from given where external_ids is not null)
+      ),
+      -- each object is looked up by its rarest pair, so that a pair that all share costs nothing
+      rarest_pair as materialized (
+        select distinct on (g.position) g.position, g.parent, g.external_ids, g.available, pair.key, pair.value
+        from given g
+        cross join lateral jsonb_each(g.external_ids) pair
+        left join (select distinct parent, key, value, frequency from stored_pair) s using (parent, key, value)
+        order by g.position, s.frequency nulls first
+      ),
+      by_external_ids as (
+        select r.position,
+          coalesce(array_agg(s.id) filter (where s.available = r.available), array_agg(s.id)) as ids
+        from rarest_pair r
+        join stored_pair s using (parent, key, value)
+        where s.external_ids @> r.external_ids
+        group by 1
+      ),
+      matched as (
+        select g.position, g.prefix, case when s.id is not null then array[s.id] else e.ids end as ids
+        from given g
+        left join stored s on s.parent = g.parent and s.id = g.id
+        left join by_external_ids e on e.position = g.position
+      )
+      select
+        array_agg(ids[1] order by position),
+        (array_agg(prefix || 'external_ids: match several records' order by position) filter (where cardinality(ids) > 1))[1]
+      from matched
+    $sql$, table_name, parent_column)
+    into matches, problem
+    using parents, prefixes, objects, business_id;
+  end if;
+
+  if problem is null then
+    select format('%s: names the same record as %s', rtrim(again, '.'), rtrim(first, '.'))
+    into problem
+    from (
+      select max(position) as position, (array_agg(prefix order by position desc))[1] as again,
+        (array_agg(prefix order by position))[1] as first
+      from (
+        select position, prefix, parent, coalesce(match, (object ->> 'id')::uuid) as id,
+          case when object -> 'external_ids' not in ('{}', 'null') then object -> 'external_ids' end as external_ids,
+          coalesce(nullif(object -> 'available', 'null'), 'true') as available
+        from unnest(matches, parents, prefixes, objects) with ordinality as o (match, parent, prefix, object, position)
+      ) named
+      where id is not null or external_ids is not null
+      group by id, case when id is null then parent end, case when id is null then external_ids end,
+        case when id is null then available end
+      having count(*) > 1
+    ) repeated
+    order by position
+    limit 1;
+  end if;
   if problem is not null then
     perform internal.refuse(409, problem);
   end if;
@@ -1498,41 +1549,57 @@ declare
   columns record;
 begin
   select
-    string_agg(quote_ident(attname), ', ' order by attnum) as all_columns,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) as all_values,
-    string_agg(coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), ', ' order by attnum) as defaults,
-    array_agg(attname) filter (where atttypid = 'jsonb'::regtype) as of_json,
-    array_agg(attname) filter (where attnotnull) as not_null,
-    string_agg(quote_ident(attname), ', ' order by attnum) filter (where changeable) as changeable,
-    string_agg('after.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as new_values,
-    string_agg('stored.' || quote_ident(attname), ', ' order by attnum) filter (where changeable) as stored_values
+    string_agg(name, ', ' order by attnum) as names,
+    string_agg(
+      case
+        when fallback = 'null' then 'after.' || name
+        when attnotnull then format('coalesce(after.%s, %s)', name, fallback)
+        else format('case when given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) as new_values,
+    string_agg(name, ', ' order by attnum) filter (where changeable) as changeable,
+    string_agg(
+      case
+        when atttypid = 'jsonb'::regtype then format(
+          $sql$case when $3 and jsonb_typeof(given.object -> %1$L) = 'object' then coalesce(before.%2$s, '{}') || (given.object -> %1$L)
+            when $3 or given.object ? %1$L then after.%2$s else %3$s end$sql$,
+          attname, name, fallback
+        )
+        when attnotnull then format('coalesce(after.%1$s, case when $3 then before.%1$s else %2$s end)', name, fallback)
+        when fallback = 'null' then 'after.' || name
+        else format('case when $3 or given.object ? %L then after.%s else %s end', attname, name, fallback)
+      end,
+      ', ' order by attnum
+    ) filter (where changeable) as changed_values,
+    string_agg('stored.' || name, ', ' order by attnum) filter (where changeable) as stored_values,
+    string_agg('changed.' || name, ', ' order by attnum) filter (where changeable) as changes
   into strict columns
   from pg_catalog.pg_attribute a
-  cross join lateral (
-    select attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
-  ) c
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  cross join lateral (
+    select
+      quote_ident(attname) as name,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), 'null') as fallback,
+      attname not in ('id', 'business_id', 'creation_time', 'update_time') as changeable
+  ) c
   where a.attrelid = table_name and a.attnum > 0 and not a.attisdropped;
 
   if known <> '{}' then
     execute format(
       $sql$
         update %1$s stored set (%2$s) = row(%3$s)
-        from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
-        join %1$s before on before.id = given.id
-        cross join lateral jsonb_populate_record(
-          case when $3 then before else row(%4$s)::%1$s end,
-          (
-            select jsonb_object_agg(key, case
-              when key = any (%5$L) and $3 then coalesce(nullif(to_jsonb(before) -> key, 'null') || value, value) else value end)
-            from jsonb_each(given.object)
-            where value <> 'null' or key <> all (%6$L)
-          )
-        ) after
-        where before.id = any ($2) and stored.id = before.id and (%7$s) is distinct from (%3$s)
+        from (
+          select before.id, %4$s
+          from (select object, (object ->> 'id')::uuid as id from unnest($1) as o (object) offset 0) given
+          join %1$s before on before.id = given.id
+          cross join lateral jsonb_populate_record(case when $3 then before else null::%1$s end, given.object) after
+          where before.id = any ($2)
+          offset 0
+        ) changed (id, %2$s)
+        where stored.id = changed.id and stored.id = any ($2) and (%5$s) is distinct from (%3$s)
       $sql$,
-      table_name, columns.changeable, columns.new_values, columns.defaults, columns.of_json, columns.not_null,
-      columns.stored_values
+      table_name, columns.changeable, columns.changes, columns.changed_values, columns.stored_values
     )
     using objects, known, patch;
   end if;
@@ -1543,14 +1610,11 @@ begin
         insert into %1$s (%2$s)
         select %3$s
         from unnest($1) with ordinality as given (object, position)
-        cross join lateral jsonb_populate_record(
-          row(%4$s)::%1$s,
-          (select jsonb_object_agg(key, value) from jsonb_each(given.object) where value <> 'null' or key <> all (%5$L))
-        ) after
+        cross join lateral jsonb_populate_record(null::%1$s, given.object) after
         where (given.object ->> 'id')::uuid <> all ($2)
         order by given.position
       $sql$,
-      table_name, columns.all_columns, columns.all_values, columns.defaults, columns.not_null
+      table_name, columns.names, columns.new_values
     )
     using objects, known;
   end if;
@@ -1628,6 +1692,10 @@ declare
   items uuid[];
   problem text;
 begin
+  with l as materialized (
+    select prefix, position, (line ->> 'inventory_item_id')::uuid as item_id, line ->> 'sku' as sku
+    from unnest(prefixes, lines) with ordinality as o (prefix, line, position)
+  )
   select
     array_agg(coalesce(by_id.id, by_sku.id) order by l.position),
     (array_agg(
@@ -1638,12 +1706,9 @@ begin
       order by l.position
     ) filter (where by_id.id is null and by_sku.id is null and (l.item_id is not null or l.sku is not null)))[1]
   into items, problem
-  from (
-    select prefix, position, line ->> 'inventory_item_id' as item_id, line ->> 'sku' as sku
-    from unnest(prefixes, lines) with ordinality as l (prefix, line, position)
-  ) l
+  from l
   left join api.inventory_items by_id
-    on by_id.business_id = match_items.business_id and by_id.id = l.item_id::uuid
+    on by_id.business_id = match_items.business_id and by_id.id = l.item_id
   left join api.inventory_items by_sku
     on by_sku.business_id = match_items.business_id and by_sku.sku = l.sku and l.item_id is null;
   if problem is not null then
@@ -1709,6 +1774,8 @@ begin
   end if;
   perform internal.check_input(array[prefix], array[location], 'api.locations', '{"address": "object"}', '{}');
 
+  -- one call at a time makes a location of a name
+  perform pg_advisory_xact_lock(hashtextextended(format('upsert_location %s %s', business_id, location ->> 'name'), 0));
   select l.* into found
   from api.locations l
   where l.business_id = upsert_location.business_id
@@ -2130,7 +2197,7 @@ comment on function internal.post_to_ledger is
 --! Included inventory/adjust_inventory.sql
 -- Adjusts inventory by hand: all or nothing. An idempotent_key of the business that was used before changes nothing and
 -- counts as a duplicate; used for anything else it is refused (409).
-create function api.adjust_inventory(business_id uuid, adjustments jsonb) returns jsonb
+create function api.adjust_inventory(business_id uuid default null, adjustments jsonb default null) returns jsonb
 language plpgsql
 security definer set search_path = ''
 as $$
@@ -2374,7 +2441,7 @@ $$;
 comment on function internal.verify_all_inventory is
   'The quantities that differ from the sum of their ledger entries, of one business or of all: always none.';
 
-create function api.verify_inventory(business_id uuid)
+create function api.verify_inventory(business_id uuid default null)
 returns table (
   location_id uuid, inventory_item_id uuid, inventory_status api.inventory_status,
   ledger_quantity bigint, current_quantity bigint
@@ -2534,6 +2601,9 @@ comment on column api.order_line_items.update_time is 'When the record was last 
 
 call internal.seal_tenant_table('api.order_line_items');
 grant select, insert, update, delete on api.order_line_items to business, operator;
+
+create trigger lock_children_first before delete on api.orders for each row
+  execute function internal.lock_children_first('api.order_line_items', 'order_id');
 --! EndIncluded orders/order_line_items.sql
 --! Included orders/order_activities.sql
 -- What happened to an order, for people to read. Append-only.
@@ -2576,14 +2646,15 @@ grant select, insert on api.order_activities to business, operator;
 -- Units of a sales order are committed at the virtual location of its channel while the order is open, in_progress, pending
 -- or hold (decisions, section 3). The commitment follows quantity, item, channel and status; what has not shipped is
 -- released when the order is closed or canceled, or the line removed.
-create function internal.commit_order_lines(lines uuid[]) returns void
+-- Orders and their channels are locked first, so that what is read of them is still so when this commits. A channel that
+-- changes holds itself and locks no order: an order that changes meanwhile waits for it here, or it for the order.
+create function internal.commit_order_lines(lines uuid[], lock_orders boolean default true) returns void
 language plpgsql
 security definer set search_path = ''
 as $$
 begin
-  -- orders and their channels are locked first, so that what is read of them here is still so when this commits
   perform from api.orders o
-  where o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
+  where lock_orders and o.id in (select l.order_id from api.order_line_items l where l.id = any (lines))
   order by o.id
   for no key update;
   perform from api.channels channel
@@ -2670,6 +2741,10 @@ declare
   );
 begin
   if lines <> '{}' then
+    perform from api.channels channel
+    where channel.id in (select channel_id from old_orders union select channel_id from new_orders)
+    order by channel.id
+    for share;
     perform internal.commit_order_lines(lines);
   end if;
   return null;
@@ -2698,7 +2773,7 @@ declare
   );
 begin
   if lines <> '{}' then
-    perform internal.commit_order_lines(lines);
+    perform internal.commit_order_lines(lines, lock_orders => false);
   end if;
   return null;
 end
@@ -2779,7 +2854,7 @@ grant execute on function internal.orders_in_full to business, operator;
 --     external_ids; lines within it by id, else by external_ids
 --   * lines name their inventory item by sku or inventory_item_id
 --   * with patch, fields and lines that are not named stay; without, the order becomes exactly what is given
-create function api.upsert_orders_full("order" jsonb, patch boolean default true) returns jsonb
+create function api.upsert_orders_full("order" jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -3080,6 +3155,9 @@ comment on column api.shipment_items.update_time is 'When the record was last ch
 
 call internal.seal_tenant_table('api.shipment_items');
 grant select, insert, update, delete on api.shipment_items to business, operator;
+
+create trigger lock_children_first before delete on api.shipments for each row
+  execute function internal.lock_children_first('api.shipment_items', 'shipment_id');
 --! EndIncluded receiving/shipment_items.sql
 --! Included receiving/shipment_package_items.sql
 -- Packages of shipments with their items (interface 2.7).
@@ -3211,6 +3289,9 @@ comment on column api.shipment_receipt_items.update_time is 'When the record was
 
 call internal.seal_tenant_table('api.shipment_receipt_items');
 grant select, insert, update, delete on api.shipment_receipt_items to business, operator;
+
+create trigger lock_children_first before delete on api.shipment_receipts for each row
+  execute function internal.lock_children_first('api.shipment_receipt_items', 'shipment_receipt_id');
 --! EndIncluded receiving/shipment_receipt_items.sql
 --! Included receiving/still_incoming.sql
 -- What shipments still have on their way, per item: what was shipped, less what completed receipts received of it.
@@ -3330,11 +3411,10 @@ begin
     );
   end if;
 
-  select locked.shipment_number, locked.status into problem
-  from (
-    select s.shipment_number, s.status from api.shipments s where s.id = any (changed) order by s.id for no key update
-  ) locked
-  where locked.status <> 'unshipped'
+  perform from api.shipments s where s.id = any (changed) order by s.id for no key update;
+  select s.shipment_number, s.status into problem
+  from api.shipments s
+  where s.id = any (changed) and s.status <> 'unshipped'
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: its items cannot change', problem.shipment_number, problem.status));
@@ -3482,15 +3562,13 @@ as $$
 declare
   ended record;
 begin
-  select locked.shipment_number, locked.status into ended
-  from (
-    select s.shipment_number, s.status
-    from api.shipments s
-    where s.id in (select shipment_id from new_receipts)
-    order by s.id
-    for no key update
-  ) locked
-  where locked.status in ('closed', 'canceled')
+  perform from api.shipments s
+  where s.id in (select shipment_id from new_receipts)
+  order by s.id
+  for no key update;
+  select s.shipment_number, s.status into ended
+  from api.shipments s
+  where s.id in (select shipment_id from new_receipts) and s.status in ('closed', 'canceled')
   limit 1;
   if found then
     perform internal.refuse(409, format('Shipment %s is %s: it takes no receipt', ended.shipment_number, ended.status));
@@ -3565,12 +3643,8 @@ begin
     receipts := array(select shipment_receipt_id from old_items);
   end if;
 
-  if (
-    select bool_or(locked.completed_time is not null)
-    from (
-      select completed_time from api.shipment_receipts where id = any (receipts) order by id for no key update
-    ) locked
-  ) then
+  perform from api.shipment_receipts where id = any (receipts) order by id for no key update;
+  if exists (select from api.shipment_receipts where id = any (receipts) and completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   return null;
@@ -3703,10 +3777,11 @@ as $$
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
     group by 1, 2
   )
-  select receipt.id, received.inventory_item_id, item.sku, coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
+  select receipt.id, received.inventory_item_id,
+    (select item.sku from api.inventory_items item where item.id = received.inventory_item_id),
+    coalesce(shipped.quantity, 0)::bigint, received.quantity::bigint
   from received
   left join shipped using (shipment_id, inventory_item_id)
-  join api.inventory_items item on item.id = received.inventory_item_id
   cross join unnest(received.receipts) as receipt (id)
   where received.quantity > coalesce(shipped.quantity, 0)
 $$;
@@ -3728,10 +3803,11 @@ as $$
   from api.shipment_receipts r
   left join (
     select i.shipment_receipt_id,
-      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', item.sku) order by listed.position, i.id) as document
+      jsonb_agg(to_jsonb(i) || jsonb_build_object('sku', (
+        select item.sku from api.inventory_items item where item.business_id = i.business_id and item.id = i.inventory_item_id
+      )) order by listed.position, i.id) as document
     from api.shipment_receipts r
     join api.shipment_receipt_items i on i.business_id = r.business_id and i.shipment_receipt_id = r.id
-    join api.inventory_items item on item.business_id = i.business_id and item.id = i.inventory_item_id
     left join unnest(first_items) with ordinality as listed (id, position) on listed.id = i.id
     where r.id = any (receipts)
     group by 1
@@ -3751,7 +3827,7 @@ grant execute on function internal.shipment_receipts_in_full to business, operat
 --   * with patch, fields and items that are not named stay; without, the receipt becomes exactly what is given
 --   * completed_time comes last, after the items: completing_a_receipt_moves_inventory.sql
 -- Refuses a completed receipt (P0001) and whatever is wrong with the input (400, by path).
-create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipment_receipts_full(shipment_receipts_full jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -3814,12 +3890,8 @@ begin
   known := internal.match_existing(
     'api.shipment_receipts', shipment.business_id, 'shipment_id', array_fill(shipment.id, array[cardinality(given)]), given_prefixes, given
   );
-  if exists (
-    select from (
-      select s.completed_time from api.shipment_receipts s where s.id = any (known) order by s.id for no key update
-    ) locked
-    where locked.completed_time is not null
-  ) then
+  perform from api.shipment_receipts s where s.id = any (known) order by s.id for no key update;
+  if exists (select from api.shipment_receipts s where s.id = any (known) and s.completed_time is not null) then
     raise exception using errcode = 'P0001', message = 'Cannot update a receipt that is already complete';
   end if;
   receipt_ids := array(
@@ -3953,7 +4025,7 @@ grant execute on function internal.shipments_in_full to business, operator;
 --     or channel_order_id), locations by id, legacy_id or name
 --   * with patch, fields and children that are not named stay; without, the shipment becomes exactly what is given
 --   * status comes last, after the items, so that a shipment may be created shipped
-create function api.upsert_shipments_full(shipment jsonb, patch boolean default true) returns jsonb
+create function api.upsert_shipments_full(shipment jsonb default null, patch boolean default true) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
@@ -3987,10 +4059,21 @@ begin
   packages := array(select value from jsonb_array_elements(nullif(shipment -> 'packages', 'null')));
   package_prefixes := array(select format('packages[%s].', n - 1) from generate_series(1, cardinality(packages)) n);
   perform internal.check_input(package_prefixes, packages, 'api.shipment_packages', '{"items": "array"}', '{}');
+  perform internal.check_input(
+    array(select prefix || 'dimension.' from unnest(package_prefixes) with ordinality as p (prefix, position) order by position),
+    array(
+      select coalesce(nullif(package -> 'dimension', 'null'), '{}')
+      from unnest(packages) with ordinality as p (package, position)
+      order by position
+    ),
+    null,
+    '{"length": "numeric", "width": "numeric", "height": "numeric", "unit": "text"}',
+    '{}'
+  );
 
   perform pg_advisory_xact_lock(hashtextextended('upsert_shipments_full ' || business || (shipment ->> 'shipment_number'), 0));
   target_id := internal.find_one(
-    'api.shipments', business, shipment,
+    'api.shipments', business, shipment - 'external_ids',
     natural_keys => jsonb_build_array(jsonb_build_object('shipment_number', shipment -> 'shipment_number'))
   );
   select s.* into stored from api.shipments s where s.id = target_id;
@@ -4110,8 +4193,10 @@ $$;
 
 comment on function api.upsert_shipments_full is
   'Creates or updates a shipment with packages, items, address and locations, all or nothing. '
-  'shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. '
-  'Matched by id, else shipment_number; packages and items by id, else external_ids. patch (default true): what is not named stays; false: the shipment becomes exactly what is given. '
+  'shipment: {business_id, shipment_number, status, order_number, from_location: {id or name}, to_location: {id or name}, '
+  'billing_address, packages: [{..., items}], items: [{sku, quantity, ...}], ...}. '
+  'Matched by id, else shipment_number; packages and items by id, else external_ids. '
+  'patch (default true): what is not named stays; false: the shipment becomes exactly what is given. '
   'Answers the shipment in full. 400 (P0001) naming the field when the input is wrong; 409 when its state does not allow the change.';
 
 grant execute on function api.upsert_shipments_full to business, operator;
@@ -4131,6 +4216,93 @@ comment on function internal.is_http_address is 'Whether a text is an http or ht
 
 grant execute on function internal.is_http_address to business, operator;
 --! EndIncluded steps/is_http_address.sql
+--! Included webhooks/delivery_address.sql
+-- The address of this installation's own delivery: a configuration with it as producer_url is delivered from here.
+create function internal.delivery_address() returns text
+language sql stable
+set search_path = ''
+as $$
+  select internal.setting('public_url') || '/v1/deliveries'
+$$;
+
+comment on function internal.delivery_address is
+  'The producer_url of configurations that this installation delivers itself.';
+--! EndIncluded webhooks/delivery_address.sql
+--! Included steps/address_is_allowed.sql
+-- Addresses that a business writes down must lead to the public internet, unless the operator of this installation allows
+-- private ones. This looks at the address as written, when it is saved; what it resolves to is checked on each connection.
+create function internal.set_allow_private_addresses(allowed boolean) returns void
+language sql
+set search_path = ''
+as $$
+  insert into internal.settings as s (name, value) values ('allow_private_addresses', allowed::text)
+  on conflict (name) do update set value = excluded.value where s.value <> excluded.value
+$$;
+
+comment on function internal.set_allow_private_addresses is
+  'Tells the database whether addresses of private networks may be saved. Run at each start.';
+
+create function internal.is_public_address(address text) returns boolean
+language sql immutable strict
+set search_path = ''
+as $$
+  with host as (
+    select rtrim(lower(substring(address from '^[hH][tT][tT][pP][sS]?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)')), '.') as host
+  ),
+  literal as (
+    select host, case
+      when host ~ '^\[.*\]$' then btrim(host, '[]')
+      when host ~ '(^|\.)(0x[0-9a-f]*|[0-9]+)$' then host
+    end as ip
+    from host
+  )
+  select case
+    when host is null or host = '' or host ~ '(^|\.)localhost$' or host ~ '[%\\]' then false
+    when ip is null then true
+    -- octal, hexadecimal, decimal and short forms
+    when not pg_input_is_valid(ip, 'inet') or ip ~ '/' then false
+    when ip !~ ':' and ip !~ '^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$' then false
+    when ip ~ ':' then ip::inet <<= '2000::/3'
+      and not ip::inet <<= any ('{2001::/23,2001:db8::/32,2002::/16,3fff::/20}'::inet[])
+    else not ip::inet <<= any ('{
+      0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.0.0.0/24,192.0.2.0/24,192.88.99.0/24,
+      192.168.0.0/16,198.18.0.0/15,198.51.100.0/24,203.0.113.0/24,224.0.0.0/4,240.0.0.0/4}'::inet[])
+  end
+  from literal
+$$;
+
+comment on function internal.is_public_address is
+  'Whether an http address, as written, may lead to the public internet: no localhost, no literal of a private network.';
+
+create function internal.address_is_allowed(address text) returns boolean
+language sql stable
+set search_path = ''
+as $$
+  select address is null or coalesce(internal.setting('allow_private_addresses'), 'false') = 'true'
+    or address = internal.delivery_address() or internal.is_public_address(address)
+$$;
+
+comment on function internal.address_is_allowed is 'Whether an address may be saved: it is public as written, or private ones are allowed here.';
+
+create function internal.addresses_must_be_public() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  given constant jsonb := to_jsonb(new);
+  field text;
+begin
+  foreach field in array tg_argv loop
+    if not internal.address_is_allowed(given ->> field) then
+      perform internal.refuse(400, field || ': must be a public address');
+    end if;
+  end loop;
+  return new;
+end
+$$;
+
+comment on function internal.addresses_must_be_public is 'Refuses (400) private addresses in the columns that its arguments name.';
+--! EndIncluded steps/address_is_allowed.sql
 --! Included steps/process_shipments_steps.sql
 -- The process-shipments step of a business: which warehouses may post fulfillment receipts to its callback address,
 -- and for which orders. Its id is the supplier id of that address.
@@ -4257,6 +4429,9 @@ comment on column api.send_orders_steps.creation_time is 'When the record was cr
 comment on column api.send_orders_steps.update_time is 'When the record was last changed.';
 
 grant select, insert, update, delete on api.send_orders_steps to business, operator;
+
+create trigger addresses_must_be_public before insert or update of payload_url on api.send_orders_steps for each row
+  execute function internal.addresses_must_be_public('payload_url');
 --! EndIncluded steps/send_orders_steps.sql
 --! Included steps/send_orders_secrets.sql
 -- The authentication values of send-orders steps. Readable by the owner only.
@@ -4388,7 +4563,8 @@ create policy every_business on internal.warehouse_locations to current_user usi
 --! Included steps/read_location_map.sql
 -- Reads a location map: its entries, each with the location of the business that it names.
 -- Refuses (400), naming the path, the first entry that is not an object, has an unknown or non-text field, lacks its
--- locationId, names no location or one that is named before, or has an address that is not http or https.
+-- locationId, names no location or one that is named before, or has an address that is not http or https, or not
+-- public where it must be.
 create function internal.read_location_map(business_id uuid, location_map jsonb)
 returns table (location_id uuid, entry jsonb)
 language plpgsql stable
@@ -4432,6 +4608,9 @@ begin
     union all
     select n, 7, path || ': must be an http or https address' from fields
     where key in ('webhookUrl', 'cancelEndpoint') and not internal.is_http_address(value #>> '{}')
+    union all
+    select n, 8, path || ': must be a public address' from fields
+    where key in ('webhookUrl', 'cancelEndpoint') and not internal.address_is_allowed(value #>> '{}')
   )
   select p.text into problem from problems p order by p.n, p.rank, p.text limit 1;
 
@@ -4649,6 +4828,9 @@ comment on column api.fulfillment_line_items.update_time is 'When the record was
 
 call internal.seal_tenant_table('api.fulfillment_line_items');
 grant select, insert, update, delete on api.fulfillment_line_items to business, operator;
+
+create trigger lock_children_first before delete on api.fulfillments for each row
+  execute function internal.lock_children_first('api.fulfillment_line_items', 'fulfillment_id');
 --! EndIncluded fulfillment/fulfillment_line_items.sql
 --! Included fulfillment/order_line_progress.sql
 -- How much of each order line is being fulfilled: by all its fulfillments but CANCELED and BACKORDER ones.
@@ -4761,6 +4943,29 @@ create trigger line_fulfills_an_order_line
   before insert or update of fulfillment_id, order_line_item_id, inventory_item_id on api.fulfillment_line_items
   for each row execute function internal.line_fulfills_an_order_line();
 --! EndIncluded fulfillment/line_fulfills_an_order_line.sql
+--! Included fulfillment/order_line_in_fulfillment_keeps_its_item.sql
+-- An order line that fulfillments refer to keeps its item and its order (409): they ship what it names.
+create function internal.order_line_in_fulfillment_keeps_its_item() returns trigger
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if exists (
+    select from api.fulfillment_line_items l where l.business_id = old.business_id and l.order_line_item_id = old.id
+  ) then
+    perform internal.refuse(409, format('Order line %s is being fulfilled: its item and order cannot change', old.id));
+  end if;
+  return new;
+end
+$$;
+
+comment on function internal.order_line_in_fulfillment_keeps_its_item is
+  'Refuses (409) to change the item or order of an order line that fulfillments refer to.';
+
+create trigger order_line_in_fulfillment_keeps_its_item before update on api.order_line_items for each row
+  when ((old.inventory_item_id, old.order_id) is distinct from (new.inventory_item_id, new.order_id))
+  execute function internal.order_line_in_fulfillment_keeps_its_item();
+--! EndIncluded fulfillment/order_line_in_fulfillment_keeps_its_item.sql
 --! Included fulfillment/fulfillment_status_moves_forward.sql
 -- Fulfillment states move only so, by any path (else 409):
 --   NEW → PENDING, OPEN, SUCCESS, CANCELED, BACKORDER    PENDING → OPEN, SUCCESS, CANCELED, BACKORDER
@@ -4815,12 +5020,10 @@ as $$
 declare
   shipped record;
 begin
-  select locked.id, locked.status into shipped
-  from (
-    select f.id, f.status, f.xmin = pg_current_xact_id()::xid as is_of_this_transaction
-    from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update
-  ) locked
-  where locked.status not in ('NEW', 'PENDING') and not is_of_this_transaction
+  perform from api.fulfillments f where f.id = any (fulfillments) order by f.id for no key update;
+  select f.id, f.status into shipped
+  from api.fulfillments f
+  where f.id = any (fulfillments) and f.status not in ('NEW', 'PENDING') and f.xmin <> pg_current_xact_id()::xid
   limit 1;
   if found then
     perform internal.refuse(409, format('Fulfillment %s is %s: its lines cannot change', shipped.id, shipped.status));
@@ -4837,62 +5040,66 @@ comment on function internal.refuse_lines_of_shipped_fulfillments is
 --   first enters OPEN or SUCCESS     available_to_sell −q
 -- When it ships through a step with a virtual location, what its order holds committed there ships there too:
 --   available_to_sell −q, committed −q
+create function internal.ships_virtually(lines uuid[]) returns internal.commitments[]
+language plpgsql
+security definer set search_path = ''
+as $$
+declare
+  orders uuid[] := array(
+    select distinct f.order_id
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
+  );
+begin
+  if orders = '{}' then
+    return '{}';
+  end if;
+  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
+  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+
+  return array(
+    select (
+      held.line_id, held.business_id, held.location_id, held.inventory_item_id,
+      held.committed - least(held.committed, sum(l.quantity)), held.shipped + least(held.committed, sum(l.quantity)),
+      held.cause_type, held.cause_id
+    )::internal.commitments
+    from api.fulfillment_line_items l
+    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
+    join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
+    join internal.commitments held on held.line_id = l.order_line_item_id and held.location_id = step.virtual_location_id
+    left join internal.commitments own on own.line_id = l.id
+    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and coalesce(own.shipped, 0) = 0 and held.committed > 0
+    group by held.line_id
+  );
+end
+$$;
+
+comment on function internal.ships_virtually is
+  'What orders hold at virtual locations once the units of shipped fulfillment lines are taken off it.';
+
 create function internal.commit_fulfillment_lines(lines uuid[]) returns void
 language plpgsql
 security definer set search_path = ''
 as $$
 declare
-  order_lines uuid[];
-  wanted internal.commitments[];
-begin
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o
-  where o.id in (
-    select f.order_id
-    from api.fulfillment_line_items l
-    join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
-    where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and f.supplier_id is not null
-  )
-  order by o.id
-  for no key update;
-
-  with line as (
-    select l.id, l.business_id, l.fulfillment_id, l.inventory_item_id, l.order_line_item_id, l.quantity,
-      f.location_id, f.supplier_id,
-      f.status in ('NEW', 'PENDING') as is_pending, f.status in ('OPEN', 'SUCCESS') as is_shipped
+  wanted internal.commitments[] := array(
+    select (
+      l.id, l.business_id, f.location_id, l.inventory_item_id,
+      case when f.status in ('NEW', 'PENDING') then l.quantity else 0 end,
+      case when f.status in ('OPEN', 'SUCCESS') then l.quantity else 0 end,
+      'fulfillment', f.id
+    )::internal.commitments
     from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     where l.id = any (lines) and f.location_id is not null
-  ),
-  ships_virtually as (
-    select held.line_id, least(held.committed, sum(line.quantity)) as quantity
-    from line
-    join api.process_shipments_steps step on step.business_id = line.business_id and step.id = line.supplier_id
-    join internal.commitments held on held.line_id = line.order_line_item_id and held.location_id = step.virtual_location_id
-    left join internal.commitments own on own.line_id = line.id
-    where line.is_shipped and coalesce(own.shipped, 0) = 0
-    group by held.line_id, held.committed
-  ),
-  next as (
-    select
-      id as line_id, business_id, location_id, inventory_item_id,
-      case when is_pending then quantity else 0 end as committed, case when is_shipped then quantity else 0 end as shipped,
-      'fulfillment' as cause_type, fulfillment_id as cause_id
-    from line
-    union all
-    select held.line_id, held.business_id, held.location_id, held.inventory_item_id,
-      held.committed - s.quantity, held.shipped + s.quantity, held.cause_type, held.cause_id
-    from ships_virtually s
-    join internal.commitments held using (line_id)
-    where s.quantity > 0
-  )
-  select
-    array_agg(next.line_id) filter (where cause_type = 'order_line_item'),
-    array_agg((line_id, business_id, location_id, inventory_item_id, committed, shipped, cause_type, cause_id)::internal.commitments)
-  into order_lines, wanted
-  from next;
-
-  perform internal.keep_commitments(lines || order_lines, wanted);
+  );
+  held_by_orders internal.commitments[] := internal.ships_virtually(lines);
+begin
+  perform internal.keep_commitments(
+    lines || array(select line_id from unnest(held_by_orders)), wanted || held_by_orders
+  );
 end
 $$;
 
@@ -5500,57 +5707,19 @@ comment on table internal.callback_messages is 'Messages of warehouses that have
 alter table internal.callback_messages enable row level security, force row level security;
 create policy every_business on internal.callback_messages to current_user using (true);
 
-create function internal.is_new_message(business_id uuid, message jsonb) returns boolean
+create function internal.record_message(business_id uuid, message jsonb) returns bytea
 language sql
 set search_path = ''
 as $$
-  with written as (
-    insert into internal.callback_messages (business_id, message_hash)
-    values (is_new_message.business_id, sha256(convert_to(message::text, 'UTF8')))
-    on conflict do nothing
-    returning true
-  )
-  select exists (select from written)
+  insert into internal.callback_messages (business_id, message_hash)
+  values (record_message.business_id, sha256(convert_to(message::text, 'UTF8')))
+  on conflict do nothing
+  returning message_hash
 $$;
 
-comment on function internal.is_new_message is
-  'Records a message of a warehouse; false when it was recorded before. Waits for another transaction that records it now.';
+comment on function internal.record_message is
+  'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 --! EndIncluded fulfillment/callback/callback_messages.sql
---! Included fulfillment/callback/message_content.sql
--- What makes a message the same as an earlier one when it carries no Idempotency-Key: order, location, state, tracking,
--- shippedAt as sent, lines, and the fulfillment's id where given.
-create function internal.message_content(order_id uuid, location_id uuid, posted jsonb) returns jsonb
-language sql immutable
-set search_path = ''
-as $$
-  select jsonb_build_array(
-    order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
-    posted -> 'shippedAt',
-    (
-      select jsonb_agg(jsonb_build_array(name, quantity) order by name)
-      from (
-        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
-        from jsonb_array_elements(posted -> 'lineItems') line
-        group by 1
-      ) lines
-    )
-  )
-$$;
-
-comment on function internal.message_content is 'What of a posted fulfillment makes it the same message as another.';
-
--- Under partialShipments two parts of the same units are two parts, unless the message says which part it speaks of.
-create function internal.content_tells_messages_apart(posted jsonb, partial_shipments boolean) returns boolean
-language sql immutable
-set search_path = ''
-as $$
-  select not partial_shipments
-    or coalesce(posted ->> 'id', posted ->> 'trackingNumber', posted ->> 'shippedAt') is not null
-$$;
-
-comment on function internal.content_tells_messages_apart is
-  'Whether a posted fulfillment with the content of an earlier one is a repetition of it.';
---! EndIncluded fulfillment/callback/message_content.sql
 --! Included fulfillment/callback/merge_json.sql
 -- What is stored, with what a warehouse sent laid over it: objects by key, all the way down; anything else is replaced.
 create function internal.merge_json(stored jsonb, given jsonb) returns jsonb
@@ -5588,6 +5757,41 @@ $$;
 
 comment on function internal.named_values is 'An array of {name, value} as an object.';
 --! EndIncluded fulfillment/callback/merge_json.sql
+--! Included fulfillment/callback/message_content.sql
+-- What makes a message the same as an earlier one when it carries no Idempotency-Key: order, location, state, tracking,
+-- shippedAt as sent, lines, and the fulfillment's id and warehouse_order_id where given.
+create function internal.message_content(order_id uuid, location_id uuid, posted jsonb) returns jsonb
+language sql immutable
+set search_path = ''
+as $$
+  select jsonb_build_array(
+    order_id, location_id, posted -> 'id', posted -> 'status', posted -> 'trackingNumber', posted -> 'trackingUrls',
+    posted -> 'shippedAt', internal.named_values(posted -> 'additionalFields') -> 'warehouse_order_id',
+    (
+      select jsonb_agg(jsonb_build_array(name, quantity) order by name)
+      from (
+        select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric)::bigint as quantity
+        from jsonb_array_elements(posted -> 'lineItems') line
+        group by 1
+      ) lines
+    )
+  )
+$$;
+
+comment on function internal.message_content is 'What of a posted fulfillment makes it the same message as another.';
+
+-- Under partialShipments two parts of the same units are two parts, unless the message says which part it speaks of.
+create function internal.content_tells_messages_apart(posted jsonb, partial_shipments boolean) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select not partial_shipments
+    or coalesce(posted ->> 'id', posted ->> 'trackingNumber', posted ->> 'shippedAt') is not null
+$$;
+
+comment on function internal.content_tells_messages_apart is
+  'Whether a posted fulfillment with the content of an earlier one is a repetition of it.';
+--! EndIncluded fulfillment/callback/message_content.sql
 --! Included fulfillment/callback/find_callback_order.sql
 -- The order that a callback is about: every identifier given — id, channelOrderId, purchaseOrderNumber, the warehouse_order_id
 -- of fulfillments — must agree on one order of the step's channels (400). A warehouse_order_id that no order has yet is new
@@ -5681,23 +5885,46 @@ set search_path = ''
 as $$
 declare
   warehouse_order_id text := internal.named_values(posted -> 'additionalFields') ->> 'warehouse_order_id';
-  candidates uuid[];
+  posted_id constant uuid :=
+    case when pg_input_is_valid(posted ->> 'id', 'uuid') then (posted ->> 'id')::uuid end;
+  candidates uuid[] := '{}';
   fulfillment api.fulfillments;
 begin
-  with candidate as (
-    select f.id,
-      rank() over (order by
-        f.id::text = lower(posted ->> 'id') desc nulls last,
-        f.status in ('NEW', 'PENDING') desc,
-        f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id desc nulls last
-      ) as rank
-    from api.fulfillments f
-    where f.business_id = find_callback_fulfillment.business_id
-      and f.order_id = find_callback_fulfillment.order_id
-      and f.location_id = find_callback_fulfillment.location_id
-      and (f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS') or f.id::text = lower(posted ->> 'id'))
-  )
-  select array_agg(id) into candidates from candidate where rank = 1;
+  if exists (
+    select from api.fulfillments f
+    where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+      and (f.order_id, f.location_id)
+        is distinct from (find_callback_fulfillment.order_id, find_callback_fulfillment.location_id)
+  ) then
+    perform internal.refuse(400, format('%sid: fulfillment "%s" is of another order or location', path, posted_id));
+  end if;
+
+  if posted_id is not null then
+    candidates := array(
+      select f.id from api.fulfillments f where f.business_id = find_callback_fulfillment.business_id and f.id = posted_id
+    );
+  end if;
+  if candidates = '{}' and warehouse_order_id is not null then
+    with named as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from named;
+  end if;
+  if candidates = '{}' then
+    with at_location as (
+      select f.id, f.status in ('NEW', 'PENDING') as is_pending
+      from api.fulfillments f
+      where f.business_id = find_callback_fulfillment.business_id
+        and f.order_id = find_callback_fulfillment.order_id and f.location_id = find_callback_fulfillment.location_id
+        and f.status in ('NEW', 'PENDING', 'OPEN', 'SUCCESS')
+    )
+    select coalesce(array_agg(id) filter (where is_pending), array_agg(id), '{}') into candidates from at_location;
+  end if;
 
   if cardinality(candidates) > 1 then
     candidates := array(
@@ -5705,7 +5932,7 @@ begin
       from unnest(candidates) as candidate (id)
       where not exists (
         select from (
-          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::bigint) as quantity
+          select coalesce(line ->> 'id', line ->> 'sku') as name, sum((line ->> 'quantity')::numeric) as quantity
           from jsonb_array_elements(posted -> 'lineItems') line
           group by 1
         ) wanted
@@ -5713,12 +5940,12 @@ begin
           select coalesce(sum(l.quantity), 0)
           from api.fulfillment_line_items l
           where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidate.id
-            and wanted.name in (l.sku, l.id::text, l.order_line_item_id::text)
+            and (wanted.name = l.sku or lower(wanted.name) in (l.id::text, l.order_line_item_id::text))
         )
       )
     );
   end if;
-  if candidates is null or candidates = '{}' then
+  if candidates = '{}' then
     perform internal.refuse(400, format('%slocationId: the order has no fulfillment at location "%s" to which this applies', path, posted ->> 'locationId'));
   elsif cardinality(candidates) > 1 then
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
@@ -5761,11 +5988,11 @@ begin
     where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
   ),
   given as (
-    select p.position, p.posted, (p.posted ->> 'quantity')::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
+    select p.position, p.posted, (p.posted ->> 'quantity')::numeric::bigint as quantity, p.posted ->> 'sku' as sku, named.id as line_id
     from jsonb_array_elements(posted_lines) with ordinality as p (posted, position)
     left join lateral (
       select line.id from line
-      where p.posted ->> 'id' in (line.id::text, line.order_line_item_id::text)
+      where lower(p.posted ->> 'id') in (line.id::text, line.order_line_item_id::text)
       order by line.id
       limit 1
     ) named on true
@@ -5856,9 +6083,11 @@ begin
         group by url
         order by min(position)
       ) else stored.tracking_urls end as tracking_urls,
-      case when new_status in ('OPEN', 'SUCCESS')
-        then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at, now())
-        else coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at) end as shipped_at,
+      case
+        when new_status not in ('OPEN', 'SUCCESS') then stored.shipped_at
+        when stored.status in ('OPEN', 'SUCCESS') then coalesce((posted ->> 'shippedAt')::timestamptz, stored.shipped_at)
+        else coalesce((posted ->> 'shippedAt')::timestamptz, now())
+      end as shipped_at,
       case when extra = '{}' then stored.additional_fields
         else internal.merge_json(coalesce(stored.additional_fields, '{}'), extra) end as additional_fields,
       new_status as status
@@ -5889,9 +6118,9 @@ as $$
       stored.id,
       coalesce(posted ->> 'title', stored.title) as title,
       coalesce((posted ->> 'grams')::numeric, stored.grams) as grams,
-      coalesce((posted ->> 'price')::integer, stored.price) as price,
-      coalesce((posted ->> 'shippingPrice')::integer, stored.shipping_price) as shipping_price,
-      coalesce((posted ->> 'shippingTax')::integer, stored.shipping_tax) as shipping_tax,
+      coalesce((posted ->> 'price')::numeric::integer, stored.price) as price,
+      coalesce((posted ->> 'shippingPrice')::numeric::integer, stored.shipping_price) as shipping_price,
+      coalesce((posted ->> 'shippingTax')::numeric::integer, stored.shipping_tax) as shipping_tax,
       coalesce(posted ->> 'shippingMethod', stored.shipping_method) as shipping_method,
       coalesce(posted ->> 'vendor', stored.vendor) as vendor,
       case when extra = '{}' then stored.additional_fields
@@ -5918,7 +6147,8 @@ comment on function internal.merge_callback_line_fields is 'Merges what a messag
 create function internal.split_fulfillment(
   fulfillment_id uuid,
   lines internal.callback_line[],
-  status api.fulfillment_status
+  status api.fulfillment_status,
+  shipped_at timestamptz default null
 ) returns uuid
 language plpgsql
 set search_path = ''
@@ -5948,9 +6178,7 @@ begin
   part.status := split_fulfillment.status;
   part.creation_time := now();
   part.update_time := null;
-  if part.status in ('OPEN', 'SUCCESS') then
-    part.shipped_at := coalesce(part.shipped_at, now());
-  end if;
+  part.shipped_at := case when part.status in ('OPEN', 'SUCCESS') then coalesce(split_fulfillment.shipped_at, now()) end;
   insert into api.fulfillments select part.*;
 
   insert into api.fulfillment_line_items (
@@ -6053,7 +6281,9 @@ begin
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
   end if;
 
-  perform internal.merge_callback_line_fields(lines);
+  if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then
+    perform internal.merge_callback_line_fields(lines);
+  end if;
 
   if fulfillment.status not in ('NEW', 'PENDING') or status = 'PENDING' then
     perform internal.merge_callback_fields(
@@ -6071,7 +6301,7 @@ begin
 
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
-      part_id := internal.split_fulfillment(fulfillment.id, lines, status);
+      part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
     else
       if left_out <> '{}' and status in ('OPEN', 'SUCCESS') then
         part_id := internal.split_fulfillment(fulfillment.id, left_out, 'BACKORDER');
@@ -6099,6 +6329,26 @@ comment on function internal.apply_callback_fulfillment is
   'Applies one posted fulfillment to the one that it is about and returns the ids of the fulfillments touched. Refuses (400) what does not fit.';
 --! EndIncluded fulfillment/callback/apply_callback_fulfillment.sql
 --! Included fulfillment/callback/apply_warehouse_refusal.sql
+-- The NEW and PENDING fulfillments that a warehouse_order_id means, at the mapped locations and in the channels of a step.
+create function internal.pending_of_warehouse_order(step api.process_shipments_steps, warehouse_order_id text)
+returns setof api.fulfillments
+language sql stable
+set search_path = ''
+as $$
+  select f.*
+  from api.fulfillments f
+  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
+  join internal.warehouse_locations w
+    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
+  where f.business_id = step.business_id
+    and f.additional_fields ->> 'warehouse_order_id' = warehouse_order_id
+    and f.status in ('NEW', 'PENDING')
+    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids))
+$$;
+
+comment on function internal.pending_of_warehouse_order is
+  'The NEW and PENDING fulfillments that a warehouse_order_id means to a process-shipments step.';
+
 -- A warehouse refuses an order, {warehouseOrderId, rejectionReason}: its NEW and PENDING fulfillments of that id are removed,
 -- their commitments released, the order goes to hold. Or cancels one, {warehouseOrderId, cancellationReason}: they are
 -- CANCELED, their commitments released. Both leave an activity. Refuses (400) an id that no such fulfillment has, or
@@ -6112,28 +6362,28 @@ declare
   fulfillments uuid[];
   rejected constant boolean := message ->> 'rejectionReason' is not null;
 begin
-  select array_agg(distinct f.order_id), array_agg(f.id)
-  into orders, fulfillments
-  from api.fulfillments f
-  join api.orders o on o.business_id = f.business_id and o.id = f.order_id
-  join internal.warehouse_locations w
-    on w.business_id = f.business_id and w.location_id = f.location_id and w.process_shipments_step_id = step.id
-  where f.business_id = step.business_id
-    and f.additional_fields ->> 'warehouse_order_id' = message ->> 'warehouseOrderId'
-    and f.status in ('NEW', 'PENDING')
-    and (step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids));
-  if fulfillments is null then
-    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
-  elsif cardinality(orders) > 1 then
+  orders := array(
+    select distinct f.order_id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f
+  );
+  if cardinality(orders) > 1 then
     perform internal.refuse(400, format('warehouseOrderId: fulfillments of several orders have "%s"', message ->> 'warehouseOrderId'));
   end if;
-
   perform from api.orders o where o.id = orders[1] for no key update;
+  perform from api.fulfillments f
+  where f.id in (select p.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') p)
+  order by f.id for no key update;
+  fulfillments := array(
+    select f.id from internal.pending_of_warehouse_order(step, message ->> 'warehouseOrderId') f where f.order_id = orders[1]
+  );
+  if fulfillments = '{}' then
+    perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
+  end if;
+
   if rejected then
-    delete from api.fulfillments f where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
   else
-    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments) and f.status in ('NEW', 'PENDING');
+    update api.fulfillments f set status = 'CANCELED' where f.id = any (fulfillments);
   end if;
   insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
   select step.business_id, orders[1], id,
@@ -6215,18 +6465,24 @@ declare
   partial_shipments constant boolean := coalesce((message #>> '{fulfillmentOptions,partialShipments}')::boolean, false);
   changed_order uuid;
   touched uuid[] := '{}';
+  message_hash bytea;
+  recorded bytea[] := '{}';
   mapped record;
+  result jsonb;
 begin
   perform set_config('lading.warehouse_knows', 'true', true);
-  if idempotency_key is not null
-    and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)) then
-    return null;
+  if idempotency_key is not null or order_update is null then
+    message_hash := internal.record_message(step.business_id, case
+      when idempotency_key is not null then jsonb_build_array(step.id, 'Idempotency-Key', idempotency_key)
+      else jsonb_build_array(step.id, message)
+    end);
+    if message_hash is null then
+      return null;
+    end if;
+    recorded := array[message_hash];
   end if;
 
   if order_update is null then
-    if idempotency_key is null and not internal.is_new_message(step.business_id, jsonb_build_array(step.id, message)) then
-      return null;
-    end if;
     changed_order := internal.apply_warehouse_refusal(step, message);
   else
     changed_order := internal.find_callback_order(step, order_update);
@@ -6238,13 +6494,12 @@ begin
         and w.location_id = internal.find_location(step.business_id, p.posted ->> 'locationId')
       order by p.position
     loop
-      if idempotency_key is null
-        and internal.content_tells_messages_apart(mapped.posted, partial_shipments)
-        and not internal.is_new_message(
+      if idempotency_key is null and internal.content_tells_messages_apart(mapped.posted, partial_shipments) then
+        message_hash := internal.record_message(
           step.business_id, internal.message_content(changed_order, mapped.location_id, mapped.posted)
-        )
-      then
-        continue;
+        );
+        continue when message_hash is null;
+        recorded := recorded || message_hash;
       end if;
       touched := touched || internal.apply_callback_fulfillment(
         step, changed_order, mapped.location_id, mapped.posted, mapped.path, partial_shipments
@@ -6252,7 +6507,12 @@ begin
     end loop;
   end if;
 
-  return internal.count_callback_results(step.business_id, changed_order, touched);
+  result := internal.count_callback_results(step.business_id, changed_order, touched);
+  if result is null then
+    -- what changed nothing was not applied: it may be sent again, for example when the location map is mended
+    delete from internal.callback_messages m where m.business_id = step.business_id and m.message_hash = any (recorded);
+  end if;
+  return result;
 end
 $$;
 
@@ -6306,17 +6566,22 @@ set search_path = ''
 as $$
 declare
   queued internal.queued_callbacks;
+  step api.process_shipments_steps;
+  order_id uuid;
 begin
   delete from internal.queued_callbacks q where q.id = queued_id returning * into queued;
+  if not queued.message ? 'orderUpdate' then
+    return;
+  end if;
+  select s.* into step from api.process_shipments_steps s where s.id = queued.step_id;
+  begin
+    order_id := internal.find_callback_order(step, queued.message -> 'orderUpdate');
+  exception
+    when sqlstate 'PT400' then
+      return;
+  end;
   insert into api.order_activities (business_id, order_id, title, description, operation, result)
-  select o.business_id, o.id, 'Callback Refused', reason, 'callback', 'ERROR'
-  from api.orders o
-  where o.business_id = queued.business_id
-    and (
-      o.id::text = lower(queued.message #>> '{orderUpdate,id}')
-      or o.channel_order_id = queued.message #>> '{orderUpdate,channelOrderId}'
-      or o.purchase_order_number = queued.message #>> '{orderUpdate,purchaseOrderNumber}'
-    );
+  values (queued.business_id, order_id, 'Callback Refused', reason, 'callback', 'ERROR');
 end
 $$;
 
@@ -6358,7 +6623,7 @@ begin
 
   if not step.is_synchronous then
     insert into internal.queued_callbacks (business_id, step_id, message, idempotency_key)
-    values (step.business_id, step.id, message, receive_callback.idempotency_key)
+    values (step.business_id, step.id, message, nullif(receive_callback.idempotency_key, ''))
     returning id into queued_id;
     perform internal.add_job('apply_callback', jsonb_build_object('id', queued_id));
     return '{"status": 202}';
@@ -6447,19 +6712,12 @@ comment on column api.webhook_configurations.creation_time is 'When the record w
 comment on column api.webhook_configurations.update_time is 'When the record was last changed.';
 
 grant select, insert, update, delete on api.webhook_configurations to business, operator;
+
+create trigger addresses_must_be_public before insert or update of hook_consumer_url, producer_url on api.webhook_configurations
+  for each row execute function internal.addresses_must_be_public('hook_consumer_url', 'producer_url');
 --! EndIncluded webhooks/webhook_configurations.sql
 --! Included webhooks/default_producer_is_this_installation.sql
 -- A webhook configuration without a producer_url is delivered by this installation, and says so.
-create function internal.delivery_address() returns text
-language sql stable
-set search_path = ''
-as $$
-  select internal.setting('public_url') || '/v1/deliveries'
-$$;
-
-comment on function internal.delivery_address is
-  'The producer_url of configurations that this installation delivers itself.';
-
 create function internal.default_producer_is_this_installation() returns trigger
 language plpgsql
 security definer set search_path = ''

@@ -22,7 +22,7 @@ export interface Resource {
   name: string
   isTable: boolean
   columns: Column[]
-  /** To other tables of api, but businesses and lists that belong to nobody. */
+  /** To tables whose rows belong to a business. */
   references: Reference[]
   privileges: Record<string, Privilege[]>
   isOfBusiness: boolean
@@ -50,7 +50,8 @@ export const readResources = (sql: Sql): Promise<Resource[]> => sql<Resource[]>`
           join pg_attribute f on f.attrelid = k.confrelid and f.attnum = u.attnum)
       ) order by k.conname), '[]')
       from pg_constraint k
-      where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1
+      join pg_attribute tenant on tenant.attrelid = k.confrelid and tenant.attname = 'business_id'
+      where k.conrelid = c.oid and k.contype = 'f'
     ) as references,
     (
       select json_object_agg(r.rolname, (

@@ -170,15 +170,15 @@ describe.each(tenants)('$name of a business', (table) => {
 
     test('a row for another business is refused: 403', async () => {
       for (const rows of [rowsOfB, rowsOfA]) {
-        expect((await clients.business.post(path, newRow(lading.b.id, rows), representation)).status).toBe(403)
+        for (const headers of [representation, {}]) {
+          expect((await clients.business.post(path, newRow(lading.b.id, rows), headers)).status).toBe(403)
+        }
       }
     })
 
     test('the id of a row of another business is not taken over by an upsert, nor by a PUT', async () => {
       for (const row of [{ ...newRow(lading.a.id, rowsOfA), id: rowOfB.id }, rowOfB]) {
-        const merged = await clients.business.post(path, row, {
-          Prefer: 'resolution=merge-duplicates,return=representation',
-        })
+        const merged = await clients.business.post(path, row, { Prefer: 'resolution=merge-duplicates' })
         expect(merged.status).toBe(403)
       }
       const ignored = await clients.business.post(
@@ -254,6 +254,24 @@ describe.each(calls)('rpc/$name', ({ name, privileges }) => {
     expect((await clients.warehouse.rpc(name, own)).status).toBe(403)
     for (const role of ['business', 'operator'] as const) {
       if (privileges[role] !== true) expect((await clients[role].rpc(name, own)).status).toBe(403)
+    }
+  })
+
+  test('is called by POST: by GET it changes nothing and shows no more, other verbs are 405', async () => {
+    const query = new URLSearchParams(
+      Object.entries(foreign ?? {}).map(([parameter, value]): [string, string] => [
+        parameter,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    )
+    const { status, body } = await clients.business.get(`/rpc/${name}?${query}`)
+    expect([400, 403, 404, 405], JSON.stringify(body)).toContain(status)
+    for (const answer of await Promise.all([
+      clients.operator.patch(`/rpc/${name}`, own),
+      clients.operator.put(`/rpc/${name}`, own),
+      clients.operator.delete(`/rpc/${name}`),
+    ])) {
+      expect(answer.status).toBe(405)
     }
   })
 

@@ -68,6 +68,7 @@ const internalFunctions: Exposure = {
   check_input: call,
   check_request: anyone,
   find_location: call,
+  find_one: call,
   find_order: call,
   identify_caller: { authenticator: 'execute' },
   is_http_address: call,
@@ -84,7 +85,6 @@ const internalFunctions: Exposure = {
   upsert_address: call,
   upsert_customer: call,
   upsert_location: call,
-  upsert_one: call,
   upsert_rows: call,
   waiting_send_orders_secrets: call,
 }

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { startSidecar } from '../../sidecar/sidecar.ts'
-import { authenticatorUrl, connect, type Sql, setPublicUrl } from '../../stack/database.ts'
+import { authenticatorUrl, connect, type Sql, setDeployment } from '../../stack/database.ts'
 import { embedded } from '../../stack/embedded/driver.ts'
 import { issueApplicationKey, issueKey } from '../../stack/keys.ts'
 import { makeLog } from '../../stack/log.ts'
@@ -61,7 +61,7 @@ export async function startLading(): Promise<Lading> {
     undo.push(() => sql.end({ timeout: 1 }))
     const [postgrest] = await Promise.all([
       embedded.startPostgrest({ authenticatorUrl: login, publicUrl, socketFolder, logLevel: 'error', log }),
-      setPublicUrl(database.ownerUrl, publicUrl),
+      setDeployment(database.ownerUrl, { publicUrl, allowPrivateAddresses: true }),
     ])
     undo.push(() => postgrest.stop())
 

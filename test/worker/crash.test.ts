@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { afterAll, expect, test } from 'vitest'
+import { quantitiesOf, verify } from '../builders.ts'
+import { startLading } from '../harness/lading.ts'
+import { until } from '../harness/npm_start.ts'
+import { activitiesOf, addNewFulfillment, addSendingStep, statusOf, untilStatus } from './sending.ts'
+import { startToyWarehouse } from './toy_warehouse.ts'
+import { startWorkerProcess } from './worker_process.ts'
+
+const lading = await startLading()
+const { a } = lading
+const warehouse = await startToyWarehouse()
+afterAll(() => warehouse.close())
+
+const expireClaims = () =>
+  lading.sql`update internal.send_order_claims set lease_expires_time = now() - interval '1 second'`
+const sweep = () => lading.sql`select internal.add_job('sweep_fulfillments', '{}')`
+
+test('killed between claim and record: one more POST with the same key, one change of state', async () => {
+  const { locationId } = await addSendingStep(a, { payload_url: warehouse.url })
+  const order = await addNewFulfillment(a, locationId, 4)
+  warehouse.answer = () => undefined
+  const first = await startWorkerProcess(lading.ownerUrl)
+  await until('the warehouse is asked', () => warehouse.received.length === 1)
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  expect(await statusOf(a, order)).toBe('NEW')
+
+  warehouse.answer = (_request, response) => response.end()
+  const second = await startWorkerProcess(lading.ownerUrl)
+  await sweep()
+  await until('the sweep is done', async () => {
+    const jobs = await lading.sql`select from graphile_worker.jobs where task_identifier = 'sweep_fulfillments'`
+    return jobs.length === 0
+  })
+  expect(warehouse.received, 'a claim that has not run out is left alone').toHaveLength(1)
+
+  await expireClaims()
+  await sweep()
+  await untilStatus(a, order, 'PENDING')
+  expect(warehouse.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
+    order.fulfillmentId,
+    order.fulfillmentId,
+  ])
+  expect(warehouse.received[0]?.body).toBe(warehouse.received[1]?.body)
+  expect(await quantitiesOf(a, order.item, locationId)).toMatchObject({ available_to_sell: 100, committed: 4 })
+  expect(await activitiesOf(a, order)).toEqual([])
+  await expireClaims()
+  await sweep()
+  second.kill('SIGTERM')
+  await once(second, 'exit')
+  expect(warehouse.received).toHaveLength(2)
+  expect(await verify(a)).toEqual([])
+})
+
+test('told to stop in the middle of a POST: not a failure of the warehouse, the order is sent again', async () => {
+  const { locationId } = await addSendingStep(a, { payload_url: warehouse.url })
+  warehouse.received.length = 0
+  warehouse.answer = () => undefined
+  const order = await addNewFulfillment(a, locationId)
+  const first = await startWorkerProcess(lading.ownerUrl)
+  await until('the warehouse is asked', () => warehouse.received.length === 1)
+  first.kill('SIGTERM')
+  await once(first, 'exit')
+  expect(await statusOf(a, order)).toBe('NEW')
+  expect(await activitiesOf(a, order)).toEqual([])
+
+  warehouse.answer = (_request, response) => response.end()
+  const second = await startWorkerProcess(lading.ownerUrl)
+  await expireClaims()
+  await sweep()
+  await untilStatus(a, order, 'PENDING')
+  expect(warehouse.received).toHaveLength(2)
+  second.kill('SIGTERM')
+  await once(second, 'exit')
+})
+
+test('what a killed worker had taken is freed, what a running one does is not', async () => {
+  const { locationId } = await addSendingStep(a, { payload_url: warehouse.url })
+  warehouse.received.length = 0
+  warehouse.answer = () => undefined
+  const [killed, running] = [await startWorkerProcess(lading.ownerUrl), await startWorkerProcess(lading.ownerUrl)]
+  const taken = () => lading.sql<{ locked_by: string }[]>`
+    select locked_by from graphile_worker.jobs where locked_by is not null and task_identifier = 'send_order'`
+  await lading.sql`select internal.add_job('verify_ledger', '{}')`
+  const orders = await Promise.all(Array.from({ length: 8 }, () => addNewFulfillment(a, locationId)))
+  await until('all are being sent', () => warehouse.received.length === orders.length)
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  await lading.sql`
+    update graphile_worker._private_jobs set locked_at = locked_at - interval '2 minutes' where locked_at is not null`
+  const before = await taken()
+  await lading.sql`select internal.add_job('free_jobs_of_dead_workers', '{}')`
+  await until('the jobs of the killed one are freed', async () => (await taken()).length < before.length)
+  running.kill('SIGKILL')
+  await once(running, 'exit')
+})
