@@ -3,12 +3,9 @@ import { Hono } from 'hono'
 import type { Sql } from '../stack/database.ts'
 import type { Log } from '../stack/log.ts'
 import { hasSchemaCache } from '../stack/postgrest_ready.ts'
-<<<<<<< HEAD
-import { makePortal } from './portal/portal.ts'
-=======
 import { CALLBACK_PATH, callback } from './callback.ts'
 import { makeOpenapi } from './openapi.ts'
->>>>>>> fulfillment
+import { makePortal } from './portal/portal.ts'
 
 const DATABASE_MILLISECONDS = 2_000
 
@@ -28,10 +25,6 @@ const within = <Value>(milliseconds: number, work: PromiseLike<Value>, otherwise
   })
 
 /** Everything that is not piped to PostgREST. */
-<<<<<<< HEAD
-export function makeApp(parts: { sql: Sql; upstream: string; publicUrl: string; log: Log }): Hono {
-  const app = new Hono()
-=======
 export function makeApp(parts: {
   sql: Sql
   upstream: string
@@ -39,7 +32,6 @@ export function makeApp(parts: {
   log: Log
 }): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>()
->>>>>>> fulfillment
 
   app.get('/', (context) =>
     context.json({
@@ -66,15 +58,12 @@ export function makeApp(parts: {
     )
   })
 
-<<<<<<< HEAD
-  app.route('/portal', makePortal(parts))
-=======
   app.post(CALLBACK_PATH, callback(parts))
   app.all(CALLBACK_PATH, (context) => context.text('Use POST', 405, { Allow: 'POST' }))
 
   const openapi = makeOpenapi(parts.publicUrl)
   app.get('/v1/openapi.json', (context) => context.json(openapi))
->>>>>>> fulfillment
+  app.route('/portal', makePortal(parts))
 
   app.notFound((context) => context.text('Not found', 404))
 
