@@ -10,6 +10,8 @@ try {
   const worker = await startWorker({
     ownerUrl: config.DATABASE_URL,
     concurrency: config.WORKER_CONCURRENCY,
+    fireSeconds: config.WEBHOOK_FIRE_SECONDS,
+    retentionDays: config.DELIVERY_RETENTION_DAYS,
     allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
     log,
   })

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:6e4d33855dc6615416875f9cba6912dd4f15c59f
+--! Hash: sha1:21eca6c2e6aa51536729686fff0d256d07e3b9e9
 --! Message: the spine
 
 --! Included all.sql
@@ -6859,6 +6859,7 @@ create table api.shipment_webhooks (
 create index on api.shipment_webhooks (business_id, shipment_id);
 create index on api.shipment_webhooks (business_id, action);
 create index shipment_webhooks_ready_idx on api.shipment_webhooks (id) where status = 'ready';
+create index shipment_webhooks_ready_by_transaction_idx on api.shipment_webhooks (transaction_id) where status = 'ready';
 
 call internal.seal_tenant_table('api.shipment_webhooks');
 
@@ -6899,6 +6900,7 @@ create table api.shipment_receipt_webhooks (
 create index on api.shipment_receipt_webhooks (business_id, shipment_receipt_id);
 create index on api.shipment_receipt_webhooks (business_id, action);
 create index shipment_receipt_webhooks_ready_idx on api.shipment_receipt_webhooks (id) where status = 'ready';
+create index shipment_receipt_webhooks_ready_by_transaction_idx on api.shipment_receipt_webhooks (transaction_id) where status = 'ready';
 
 call internal.seal_tenant_table('api.shipment_receipt_webhooks');
 
@@ -6926,7 +6928,7 @@ grant select, insert, update, delete on api.shipment_receipt_webhooks to busines
 create table internal.webhook_sequences (
   business_id uuid not null references api.businesses on delete cascade,
   object_id uuid not null,
-  last_sequence bigint not null check (last_sequence > 0),
+  last_sequence bigint not null check (last_sequence >= 0),
   primary key (business_id, object_id)
 );
 
@@ -6991,7 +6993,7 @@ alter table api.webhook_deliveries
 
 create index webhook_deliveries_due_idx on api.webhook_deliveries (next_attempt_time) where next_attempt_time is not null;
 create index webhook_deliveries_due_by_configuration_idx
-  on api.webhook_deliveries (business_id, webhook_configuration_id, next_attempt_time) where next_attempt_time is not null;
+  on api.webhook_deliveries (business_id, webhook_configuration_id, next_attempt_time, id) where next_attempt_time is not null;
 create index on api.webhook_deliveries (business_id, webhook_configuration_id, id);
 create index on api.webhook_deliveries (business_id, object_id, sequence);
 create index on api.webhook_deliveries (business_id, event_id);
@@ -7383,18 +7385,49 @@ comment on function internal.objects_in_full is 'The objects that an action is a
 --! EndIncluded webhooks/delivery/event_payload.sql
 --! Included webhooks/delivery/queue_deliveries.sql
 -- One waiting job per configuration delivers what is due of it: a consumer that hangs holds back nobody else.
-create function internal.queue_deliveries(configurations uuid[], run_at timestamptz default null) returns void
+create function internal.queue_deliveries(configurations uuid[]) returns void
 language sql
 set search_path = ''
 as $$
   select internal.add_job(
-    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id, run_at
+    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id
   )
   from unnest(configurations) id
 $$;
 
-comment on function internal.queue_deliveries is 'Queues the job that delivers what is due of each configuration.';
+comment on function internal.queue_deliveries is 'Queues the job that delivers what is due of each configuration, at once.';
 
+-- The job at the time of the next attempt has a key of its own: it never takes the place of one that is to run at once. One
+-- after the other per configuration, so that the one who looks last has seen what the others recorded.
+create function internal.queue_next_deliveries(configuration_id uuid) returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  next_time timestamptz;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('internal.queue_next_deliveries ' || configuration_id, 0));
+  next_time := (
+    select d.next_attempt_time
+    from api.webhook_configurations c
+    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
+    where c.id = configuration_id and c.is_enabled and d.next_attempt_time is not null
+    order by d.next_attempt_time
+    limit 1
+  );
+  if next_time is not null then
+    perform internal.add_job(
+      'deliver_webhooks', jsonb_build_object('webhook_configuration_id', configuration_id),
+      'deliver_webhooks next ' || configuration_id, next_time
+    );
+  end if;
+end
+$$;
+
+comment on function internal.queue_next_deliveries is
+  'Queues the job that delivers what is due of a configuration, at the time when something is.';
+
+-- The sweep. What a worker that died was sending for a configuration that has been disabled since is canceled.
 create function internal.queue_due_deliveries() returns integer
 language plpgsql
 set search_path = ''
@@ -7407,18 +7440,25 @@ declare
     where d.next_attempt_time <= now() and c.is_enabled
   );
 begin
+  update api.webhook_deliveries d set
+    state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
+  from api.webhook_configurations c
+  where c.business_id = d.business_id and c.id = d.webhook_configuration_id and not c.is_enabled
+    and d.next_attempt_time <= now();
   perform internal.queue_deliveries(due);
   return cardinality(due);
 end
 $$;
 
 comment on function internal.queue_due_deliveries is
-  'The sweep: queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
+  'Queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
 --! EndIncluded webhooks/delivery/queue_deliveries.sql
 --! Included webhooks/delivery/fire_events.sql
 -- Fires events that are ready: each becomes one delivery per configuration subscribed to its action and is `sent`, in one
--- transaction. Several workers may do so at once. With a transaction given, only its events. Takes at most `most`; returns
--- how many events it fired, so that a caller goes on until it is 0.
+-- transaction. Several workers may do so at once: each holds the objects whose events it fires, by their sequences, and reads
+-- state and events only then, so that a higher sequence never carries an older state. Goes by objects: with a transaction
+-- given those that it changed, waiting for others that fire them, else at most `most` that nobody fires just now. Returns how
+-- many events it fired, so that a caller goes on until it is 0.
 create view internal.webhook_events with (security_invoker = true) as
 select 'shipment' as object_name, id, business_id, transaction_id, shipment_id as object_id, action, status,
   shipment_json as snapshot, creation_time
@@ -7435,17 +7475,51 @@ language plpgsql
 set search_path = ''
 as $$
 declare
+  businesses uuid[];
+  objects uuid[];
   taken uuid[];
   configurations uuid[];
 begin
+  if only_transaction is null then
+    select array_agg(o.business_id), array_agg(o.object_id) into businesses, objects
+    from (
+      select e.business_id, e.object_id from internal.webhook_events e where e.status = 'ready' order by e.id limit most
+    ) o;
+  else
+    select array_agg(e.business_id), array_agg(e.object_id) into businesses, objects
+    from internal.webhook_events e
+    where e.status = 'ready' and e.transaction_id = only_transaction;
+  end if;
+  if objects is null then
+    return 0;
+  end if;
+
+  insert into internal.webhook_sequences (business_id, object_id, last_sequence)
+  select distinct o.business_id, o.object_id, 0 from unnest(businesses, objects) o (business_id, object_id)
+  order by 1, 2
+  on conflict do nothing;
+
+  if only_transaction is null then
+    select array_agg(held.business_id), array_agg(held.object_id) into businesses, objects
+    from (
+      select s.business_id, s.object_id
+      from internal.webhook_sequences s
+      where (s.business_id, s.object_id) in (select * from unnest(businesses, objects))
+      for update skip locked
+    ) held;
+  else
+    perform from internal.webhook_sequences s
+    where (s.business_id, s.object_id) in (select * from unnest(businesses, objects))
+    order by s.business_id, s.object_id
+    for update;
+  end if;
+
   taken := array(
-    select id from api.shipment_webhooks
-    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
-    order by id limit most for update skip locked
-  ) || array(
-    select id from api.shipment_receipt_webhooks
-    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
-    order by id limit most for update skip locked
+    select e.id
+    from internal.webhook_events e
+    where e.status = 'ready' and (e.business_id, e.object_id) in (select * from unnest(businesses, objects))
+    order by e.id
+    limit most
   );
   if taken = '{}' then
     return 0;
@@ -7455,10 +7529,10 @@ begin
     select e.* from internal.webhook_events e where e.id = any (taken)
   ),
   counted as (
-    insert into internal.webhook_sequences as s (business_id, object_id, last_sequence)
-    select business_id, object_id, count(*) from event group by 1, 2 order by 1, 2
-    on conflict (business_id, object_id) do update set last_sequence = s.last_sequence + excluded.last_sequence
-    returning business_id, object_id, last_sequence
+    update internal.webhook_sequences s set last_sequence = s.last_sequence + e.events
+    from (select business_id, object_id, count(*) as events from event group by 1, 2) e
+    where s.business_id = e.business_id and s.object_id = e.object_id
+    returning s.business_id, s.object_id, s.last_sequence
   ),
   numbered as (
     select e.*,
@@ -7547,7 +7621,7 @@ create function internal.claim_deliveries(
   lease interval default '60 s',
   at timestamptz default now()
 ) returns table (
-  delivery_id uuid, lease_token bigint, event_id uuid, url text, consumer_url text, body text, secrets text[]
+  delivery_id uuid, lease_token bigint, event_id uuid, object_id uuid, url text, consumer_url text, body text, secrets text[]
 )
 language plpgsql
 set search_path = ''
@@ -7572,7 +7646,7 @@ begin
     returning d.*
   )
   select
-    d.id, d.lease_token, d.event_id,
+    d.id, d.lease_token, d.event_id, d.object_id,
     case when c.producer_url = internal.delivery_address() or d.payload_bytes > 300000
       then c.hook_consumer_url else c.producer_url end,
     case when c.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000 then c.hook_consumer_url end,
@@ -7590,6 +7664,19 @@ end
 $$;
 
 comment on function internal.claim_deliveries is 'Claims due deliveries of a configuration under a lease and returns what to send.';
+
+-- What was claimed and not sent, because the worker stops or had no time for it, is due again. A token that was superseded
+-- gives back nothing.
+create function internal.release_deliveries(deliveries uuid[], lease_tokens bigint[]) returns void
+language sql
+set search_path = ''
+as $$
+  update api.webhook_deliveries d set state = 'pending', next_attempt_time = now()
+  from unnest(deliveries, lease_tokens) held (id, lease_token)
+  where d.id = held.id and d.lease_token = held.lease_token and d.state = 'sending'
+$$;
+
+comment on function internal.release_deliveries is 'Gives back deliveries that were claimed and not sent: they are due at once.';
 --! EndIncluded webhooks/delivery/claim_deliveries.sql
 --! Included webhooks/delivery/webhook_failures.sql
 -- Since when a configuration has only failed; no row while it works. After five days it is disabled.
@@ -7627,6 +7714,7 @@ comment on function internal.retry_delay is 'The retry schedule: the delay after
 --   410                       failed, and the configuration is disabled
 --   anything else             tried again on the schedule, not before Retry-After; failed after the last. A configuration
 --                             that has only failed for five days is disabled
+-- What failed for a configuration that is disabled by then is not tried again: canceled.
 -- A lease token that was superseded records nothing. Returns the delivery's state, null when nothing was recorded.
 create function internal.record_attempt(
   delivery_id uuid,
@@ -7644,6 +7732,7 @@ declare
     when attempt ->> 'retry_after_seconds' is not null
       then make_interval(secs => least((attempt ->> 'retry_after_seconds')::double precision, 86400))
   end;
+  is_enabled boolean;
   since timestamptz;
 begin
   select d.* into delivery
@@ -7659,22 +7748,28 @@ begin
     response_status, response_headers, response_body, duration_ms, error
   )
   values (
-    delivery.business_id, delivery.id, delivery.attempt_count + 1, at, attempt ->> 'request_url',
+    delivery.business_id, delivery.id, delivery.attempt_count + 1,
+    at - make_interval(secs => (attempt ->> 'duration_ms')::double precision / 1000), attempt ->> 'request_url',
     coalesce(nullif(attempt -> 'request_headers', 'null'), '{}'), status, nullif(attempt -> 'response_headers', 'null'),
     attempt ->> 'response_body', (attempt ->> 'duration_ms')::integer, attempt ->> 'error'
   );
 
+  is_enabled := (
+    select c.is_enabled from api.webhook_configurations c
+    where c.business_id = delivery.business_id and c.id = delivery.webhook_configuration_id
+  );
   delivery.attempt_count := delivery.attempt_count + 1;
   delivery.next_attempt_time := case
     when status between 200 and 299 or status = 410 then null
     else at + greatest(internal.retry_delay(delivery.attempt_count, random()), retry_after)
   end;
-  if internal.retry_delay(delivery.attempt_count, 0) is null then
+  if not is_enabled or internal.retry_delay(delivery.attempt_count, 0) is null then
     delivery.next_attempt_time := null;
   end if;
   update api.webhook_deliveries d set
     state = case
       when status between 200 and 299 then 'delivered'
+      when not is_enabled then 'canceled'
       when delivery.next_attempt_time is null then 'failed'
       else 'pending'
     end::api.webhook_delivery_state,
@@ -7713,8 +7808,8 @@ comment on function internal.record_attempt is
   'Records an attempt at a delivery and what follows from it: delivered, tried again, failed, or the configuration disabled.';
 --! EndIncluded webhooks/delivery/record_attempt.sql
 --! Included webhooks/delivery/disabled_configurations_deliver_nothing.sql
--- A configuration that is disabled delivers nothing: what waits is canceled and can be replayed. Enabled again it has a
--- clean slate.
+-- A configuration that is disabled delivers nothing: what waits is canceled and can be replayed; what is under way ends with
+-- its attempt. Enabled again it has a clean slate.
 create function internal.enabled_configuration_has_no_reason() returns trigger
 language plpgsql
 set search_path = ''
@@ -7747,7 +7842,8 @@ begin
   else
     update api.webhook_deliveries d set
       state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
-    where d.business_id = new.business_id and d.webhook_configuration_id = new.id and d.next_attempt_time is not null;
+    where d.business_id = new.business_id and d.webhook_configuration_id = new.id
+      and d.next_attempt_time is not null and d.state = 'pending';
   end if;
   return null;
 end

@@ -34,7 +34,7 @@ beforeEach(() => {
 const to = (agent: typeof guarded, url: string) =>
   post(agent, { url, headers: {}, body: '{}' }, { milliseconds: 3_000, answerBytes: 100 })
 
-const notAllowed = (networkError: unknown) => ({ status: null, networkError, answer: '' })
+const notAllowed = (networkError: unknown) => ({ status: null, networkError, answer: '', headers: null })
 
 describe('forms of an internal address are never dialled', () => {
   test.for([
@@ -149,7 +149,7 @@ test('a redirect to an internal address is not followed', async () => {
     if (request.url === '/') response.writeHead(307, { Location: `${internal.url}/secret` }).end()
     else response.end('secret')
   }
-  expect(await to(unguarded, internal.url)).toEqual({ status: 307, networkError: null, answer: '' })
+  expect(await to(unguarded, internal.url)).toMatchObject({ status: 307, networkError: null, answer: '' })
   expect(internal.received.map(({ url }) => url)).toEqual(['/'])
 })
 
@@ -162,8 +162,8 @@ test('other protocols are refused', async () => {
 test('allowed where the setting says so', async () => {
   internal.answer = (_request, response) => response.end('welcome')
   const welcomed = { status: 200, networkError: null, answer: 'welcome' }
-  expect(await to(unguarded, internal.url)).toEqual(welcomed)
-  expect(await to(unguarded, `http://localhost:${port}`)).toEqual(welcomed)
+  expect(await to(unguarded, internal.url)).toMatchObject(welcomed)
+  expect(await to(unguarded, `http://localhost:${port}`)).toMatchObject(welcomed)
 })
 
 test('public addresses are public', () => {

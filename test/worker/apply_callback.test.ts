@@ -23,7 +23,7 @@ const untilApplied = () =>
   until('the queue is empty', async () => {
     const [waiting] = await lading.sql<{ messages: number; jobs: number }[]>`
       select (select count(*) from internal.queued_callbacks)::integer as messages,
-        (select count(*) from graphile_worker.jobs)::integer as jobs`
+        (select count(*) from graphile_worker.jobs where task_identifier = 'apply_callback')::integer as jobs`
     return waiting?.messages === 0 && waiting.jobs === 0
   })
 

@@ -253,7 +253,10 @@ test('not sent: another location, a step that is off, one that is not NEW any mo
   succeeded(await a.rest.patch(`/send_orders_steps?id=eq.${stepId}`, { is_enabled: true }))
   succeeded(await a.rest.patch(`/fulfillments?id=eq.${order.fulfillmentId}`, { status: 'CANCELED' }))
   await lading.sql`select internal.add_job('send_order', ${lading.sql.json({ fulfillment_id: order.fulfillmentId })})`
-  await until('the job is done', async () => (await lading.sql`select from graphile_worker.jobs`).length === 0)
+  await until(
+    'the job is done',
+    async () => (await lading.sql`select from graphile_worker.jobs where task_identifier = 'send_order'`).length === 0,
+  )
   expect(warehouse.received).toEqual([])
 })
 
@@ -274,7 +277,10 @@ test('two jobs for one fulfillment: one POST', async () => {
     await lading.sql`select internal.add_job('send_order', ${lading.sql.json({ fulfillment_id: order.fulfillmentId })})`
   }
   await untilStatus(a, order, 'PENDING')
-  await until('the jobs are done', async () => (await lading.sql`select from graphile_worker.jobs`).length === 0)
+  await until(
+    'the jobs are done',
+    async () => (await lading.sql`select from graphile_worker.jobs where task_identifier = 'send_order'`).length === 0,
+  )
   expect(warehouse.received).toHaveLength(1)
 })
 

@@ -22,6 +22,8 @@ export interface Outcome {
   status: number | null
   networkError: string | null
   answer: string
+  /** Of the answer; null when there was none. */
+  headers: Record<string, string> | null
 }
 
 const ATTEMPTS_ON_USED_CONNECTIONS = 3
@@ -49,6 +51,13 @@ const readAnswer = async (
   const text = new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
   return { text, problem }
 }
+
+const plainHeaders = (headers: Dispatcher.ResponseData['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
 
 const request = async (
   agent: Agent,
@@ -91,8 +100,9 @@ export async function post(agent: Agent, wanted: OutboundRequest, limits: PostLi
       status: response.statusCode,
       networkError: problem === undefined ? null : explain(problem),
       answer: text,
+      headers: plainHeaders(response.headers),
     }
   } catch (error) {
-    return { status: null, networkError: explain(error), answer: '' }
+    return { status: null, networkError: explain(error), answer: '', headers: null }
   }
 }
