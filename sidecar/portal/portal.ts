@@ -165,7 +165,7 @@ export function makePortal(parts: { sql: Sql; publicUrl: string; log: Log }): Ho
   page('/*', () => Promise.reject(notFound('page')))
 
   portal.onError((error, context) => {
-    log.error({ error, path: context.req.path }, 'the portal could not answer')
+    log.error({ err: error, path: context.req.path }, 'the portal could not answer')
     return say(context, 500, messages.failed)
   })
 

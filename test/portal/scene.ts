@@ -61,14 +61,22 @@ export async function setScene({ sql, a }: Lading): Promise<Scene> {
   await addAttempt(sql, good, delivered, {
     number: 1,
     url: 'https://shop.example/webhooks/lading',
-    request_headers: { 'content-type': 'application/json', 'webhook-id': delivered.event_id, 'webhook-signature': 'v1,not-to-be-seen' },
+    request_headers: {
+      'content-type': 'application/json',
+      'webhook-id': delivered.event_id,
+      'webhook-signature': 'v1,not-to-be-seen',
+    },
     duration_ms: 15_000,
     error: 'No answer within 15 s',
   })
   await addAttempt(sql, good, delivered, {
     number: 2,
     url: 'https://shop.example/webhooks/lading',
-    request_headers: { 'content-type': 'application/json', 'webhook-id': delivered.event_id, 'webhook-signature': 'v1,not-to-be-seen' },
+    request_headers: {
+      'content-type': 'application/json',
+      'webhook-id': delivered.event_id,
+      'webhook-signature': 'v1,not-to-be-seen',
+    },
     response_status: 200,
     response_headers: { 'content-type': 'application/json', 'set-cookie': 'session=not-to-be-seen', server: 'nginx' },
     response_body: '{"received":true,"queue":"fast"}',
@@ -114,9 +122,4 @@ export async function setScene({ sql, a }: Lading): Promise<Scene> {
     error: hostile,
   })
   return { good, failing, disabled, hostile: hostileConfiguration, delivered, failed, large, hostileDelivery }
-}
-
-export const makeLink = async (business: { id: string; rest: Lading['a']['rest'] }): Promise<string> => {
-  const { body } = await business.rest.rpc<{ url: string }>('create_webhook_portal_magic_link', { business_id: business.id })
-  return body.url
 }

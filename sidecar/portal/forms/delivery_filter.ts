@@ -32,7 +32,7 @@ export function readFilter(query: URLSearchParams, zone: string, actions: readon
     configuration: read('configuration', idFrom(given.configuration), 'There is no such configuration.'),
     action: read('action', actions.includes(given.action) ? given.action : undefined, 'There is no such action.'),
     state: read('state', isState(given.state) ? given.state : undefined, 'There is no such state.'),
-    object: read('object', idFrom(given.object), 'An id looks like 01980000-0000-7000-8000-000000000000.'),
+    object: read('object', idFrom(given.object), 'This is not an id: copy the whole UUID.'),
     since: read('since', readLocalInput(given.since, zone), notATime),
     until: read('until', readLocalInput(given.until, zone), notATime),
   }

@@ -9,7 +9,7 @@ import { type Action, type Choice, readActions, readConfigurationChoices } from 
 import { type ListedDelivery, readDeliveries, states } from '../queries/deliveries.ts'
 import type { Handler, Visit } from '../visit.ts'
 
-const PAGE = 50
+const PAGE = 25
 
 const filterForm = (
   visit: Visit,

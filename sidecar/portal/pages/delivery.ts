@@ -12,6 +12,9 @@ import { readSecret } from '../queries/secret.ts'
 import { notFound } from '../refusal.ts'
 import type { Handler, Visit } from '../visit.ts'
 
+/** May break between its words. */
+const breakable = (action: string): Html[] => action.split(/(?<=[._])/).map((word) => html`${word}<wbr>`)
+
 const fact = (name: string, value: unknown): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 
 const facts = (visit: Visit, delivery: Delivery, isEnabled: boolean): Html => html`<dl class="facts">
@@ -60,12 +63,12 @@ const attemptDetails = (visit: Visit, attempt: Attempt, isOpen: boolean): Html =
   ${attempt.error === null ? '' : html`<p class="error">${attempt.error}</p>`}
   <div class="exchange">
     <section aria-labelledby="request-${number}">
-      <h4 id="request-${number}">Request</h4>
+      <h3 id="request-${number}">Request<span class="unseen"> of attempt ${number}</span></h3>
       <p class="code address">POST ${attempt.request_url}</p>
       ${headersTable(`Headers of request ${number}`, attempt.request_headers)}
     </section>
     <section aria-labelledby="response-${number}">
-      <h4 id="response-${number}">Response</h4>
+      <h3 id="response-${number}">Response<span class="unseen"> to attempt ${number}</span></h3>
       ${
         attempt.response_status === null
           ? html`<p class="calm">No answer came.</p>`
@@ -82,18 +85,18 @@ const attemptDetails = (visit: Visit, attempt: Attempt, isOpen: boolean): Html =
 </details></li>`
 }
 
-const body = (visit: Visit, delivery: Delivery, curl: string | undefined): Html =>
+const body = (delivery: Delivery, curl: string | undefined): Html =>
   delivery.pretty_body === null
     ? empty(
         'The body is over 300 kB and not kept in the log.',
         html`<p>It went straight to <span class="code">${delivery.hook_consumer_url}</span>. A replay makes it again.</p>`,
       )
-    : html`${codeBlock('body', 'Body', delivery.pretty_body)}
+    : html`${codeBlock('body', 'JSON of the body', delivery.pretty_body)}
 ${
   curl === undefined
     ? ''
     : html`<details class="figures"><summary>As a curl command</summary>
-  <p class="calm">Sends the same body, signed at ${showTime(visit, visit.now)}: consumers accept it for five minutes.</p>
+  <p class="calm">Sends the same body, signed just now: consumers accept the signature for five minutes.</p>
   ${codeBlock('curl', 'curl command', curl)}
 </details>`
 }`
@@ -121,7 +124,7 @@ export const delivery: Handler = async (visit) => {
     section: 'deliveries',
     main: html`<p class="back"><a href="${visit.base}/deliveries">← Deliveries</a></p>
 <div class="heading">
-  <h1>${found.action} ${stateBadge(found)}${found.is_test ? tag('Test') : ''}${found.replay_of === null ? '' : tag('Replay')}</h1>
+  <h1>${breakable(found.action)} ${stateBadge(found)}${found.is_test ? tag('Test') : ''}${found.replay_of === null ? '' : tag('Replay')}</h1>
   ${isEnabled ? buttonForm(visit, `/deliveries/${id}/replay`, 'Replay') : html`<p class="calm">To replay it, enable its configuration.</p>`}
 </div>
 ${facts(visit, found, isEnabled)}
@@ -146,7 +149,7 @@ ${
 </section>
 <section aria-labelledby="sent">
   <h2 id="sent">Body</h2>
-  ${body(visit, found, curl)}
+  ${body(found, curl)}
 </section>`,
   }
 }

@@ -32,7 +32,7 @@ const tiles = ({ total }: Statistics): Html => {
 const periodLinks = (visit: Visit, chosen: number): Html => html`<nav class="periods" aria-label="Time shown">
   <ul>${periods.map(
     (days) =>
-      html`<li><a href="${visit.base}?days=${days}"${days === chosen ? html` aria-current="true"` : ''}>${periodName(days)}</a></li>`,
+      html`<li><a href="${visit.base}?days=${days}"${days === chosen ? html` aria-current="true"` : ''}>${days === 1 ? '24 hours' : `${days} days`}</a></li>`,
   )}</ul>
 </nav>`
 

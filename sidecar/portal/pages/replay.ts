@@ -10,15 +10,15 @@ import {
 import type { Html } from '../html.ts'
 import { countOf } from '../numbers.ts'
 import { choices, errorSummary, formTokenField, input } from '../parts/form.ts'
-import { configurationName, empty, showTime } from '../parts/showing.ts'
+import { configurationName, empty, tellTime } from '../parts/showing.ts'
 import { type Choice, readConfigurationChoices } from '../queries/configurations.ts'
 import { PortalRefusal } from '../refusal.ts'
 import type { Handler, Visit } from '../visit.ts'
 
 const kindTexts: Record<ReplayKind, string> = {
-  failed: 'Failed: no delivery of the event succeeded',
-  missing: 'Missing: never sent, though subscribed to',
-  all: 'All: these and what succeeded',
+  failed: 'Failed: nothing got through',
+  missing: 'Missing: never sent',
+  all: 'All: also what succeeded',
 }
 
 const kindNames: Record<ReplayKind, [one: string, several: string]> = {
@@ -60,7 +60,7 @@ const confirmation = (visit: Visit, replay: Replay, count: number): Html => {
   const [one, several] = kindNames[replay.only]
   return html`<section class="card" aria-labelledby="counted" id="count">
   <h2 id="counted">${countOf(count, one, several)}</h2>
-  <p class="calm">From ${showTime(visit, replay.since)} until ${showTime(visit, replay.until)}.</p>
+  <p class="calm">From ${tellTime(visit, replay.since)} until ${tellTime(visit, replay.until)}.</p>
   ${
     count === 0
       ? html`<p>There is nothing to replay.</p>`

@@ -44,7 +44,9 @@ function stackedBars(series: Series[], top: number): Html[] {
   })
 }
 
-/** A line through neighbouring places and a dot at each, so that a lone value is seen too. */
+const FEW = 24
+
+/** A line through neighbouring places; dots where they are few, and where a value is alone and has no line. */
 function line({ kind, values }: Series, top: number): Html {
   let path = ''
   let dots = ''
@@ -53,7 +55,8 @@ function line({ kind, values }: Series, top: number): Html {
     const x = place + 0.5
     const y = round(HEIGHT - (value / top) * HEIGHT)
     path += `${place > 0 && values[place - 1] !== undefined ? 'L' : 'M'}${x} ${y}`
-    dots += `M${x} ${y}h0`
+    const isAlone = values[place - 1] === undefined && values[place + 1] === undefined
+    if (isAlone || values.length <= FEW) dots += `M${x} ${y}h0`
   })
   return html`<path class="line ${kind}" d="${path}"></path><path class="dots ${kind}" d="${dots}"></path>`
 }

@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import type { Html } from '../html.ts'
-import { countOf } from '../numbers.ts'
+import { showCount } from '../numbers.ts'
 import type { Configuration } from '../queries/configurations.ts'
 import type { Visit } from '../visit.ts'
-import { showTime } from './showing.ts'
+import { tellTime } from './showing.ts'
 
 type Health = 'disabled' | 'failing' | 'troubled' | 'healthy' | 'quiet'
 
@@ -31,19 +31,19 @@ export const healthBadge = (configuration: Configuration): Html => {
 
 /** Why it is so, in a sentence. */
 export const healthText = (visit: Visit, configuration: Configuration): Html => {
-  const waiting = configuration.waiting > 0 ? `, ${countOf(configuration.waiting, 'waits', 'wait')}` : ''
+  const waiting = configuration.waiting > 0 ? `, ${showCount(configuration.waiting)} waiting` : ''
   switch (healthOf(configuration)) {
     case 'disabled':
       return html`${configuration.disabled_reason ?? 'Switched off'}${
-        configuration.disabled_time === null ? '' : html`, ${showTime(visit, configuration.disabled_time)}`
+        configuration.disabled_time === null ? '' : html` on ${tellTime(visit, configuration.disabled_time)}`
       }. Nothing is delivered until it is enabled.`
     case 'failing':
-      return html`Nothing was delivered since ${showTime(visit, configuration.failing_since ?? visit.now)}${waiting}.
+      return html`Every attempt has failed since ${tellTime(visit, configuration.failing_since ?? visit.now)}${waiting}.
         After five days like this it is disabled.`
     case 'quiet':
       return html`Nothing was delivered in the last 24 hours${waiting}.`
     default:
-      return html`In the last 24 hours ${countOf(configuration.delivered, 'delivered', 'delivered')},
-        ${countOf(configuration.failed, 'failed', 'failed')}${waiting}.`
+      return html`In the last 24 hours ${showCount(configuration.delivered)} delivered,
+        ${showCount(configuration.failed)} failed${waiting}.`
   }
 }

@@ -8,6 +8,10 @@ import type { Visit } from '../visit.ts'
 export const showTime = (visit: Visit, time: Date): Html =>
   html`<span class="time"><time datetime="${time.toISOString()}">${longTime(time, visit.business.zone)}</time> <span class="relative" data-time="${time.toISOString()}">${relativeTime(time, visit.now)}</span></span>`
 
+/** The same within a sentence. */
+export const tellTime = (visit: Visit, time: Date): Html =>
+  html`<time datetime="${time.toISOString()}">${longTime(time, visit.business.zone)}</time> (<span class="relative" data-time="${time.toISOString()}">${relativeTime(time, visit.now)}</span>)`
+
 interface Progress {
   state: State
   attempt_count: number

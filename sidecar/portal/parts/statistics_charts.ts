@@ -5,6 +5,7 @@ import { countDeliveries, type Figures, type HourFigures, type Statistics, succe
 import { day, hourOfDay } from '../time.ts'
 import type { Visit } from '../visit.ts'
 import { barChart, lineChart, roundUp, type Series } from './chart.ts'
+import { table } from './table.ts'
 
 const percentage = (figures: Figures): string => {
   const rate = successRate(figures)
@@ -40,29 +41,25 @@ function dayRows(visit: Visit, hours: HourFigures[]): Row[] {
   return [...days.values()]
 }
 
-const table = (rows: Row[], isByHour: boolean): Html => html`<details class="figures">
+const inFigures = (rows: Row[], isByHour: boolean): Html => html`<details class="figures">
   <summary>The same in figures</summary>
-  <table class="reflows" role="table">
-    <caption class="unseen">Deliveries by ${isByHour ? 'hour' : 'day'}</caption>
-    <thead role="rowgroup"><tr role="row">
-      <th role="columnheader" scope="col">${isByHour ? 'Hour' : 'Day'}</th>
-      <th role="columnheader" scope="col" class="number">Delivered</th>
-      <th role="columnheader" scope="col" class="number">Failed</th>
-      <th role="columnheader" scope="col" class="number">Waiting</th>
-      <th role="columnheader" scope="col" class="number">Success rate</th>
-      ${isByHour ? html`<th role="columnheader" scope="col" class="number">p50</th><th role="columnheader" scope="col" class="number">p95</th>` : ''}
-    </tr></thead>
-    <tbody role="rowgroup">${rows.map(
-      (row) => html`<tr role="row">
-      <td role="cell" class="lead" data-label="${isByHour ? 'Hour' : 'Day'}">${row.name}</td>
-      <td role="cell" class="number" data-label="Delivered">${showCount(row.delivered)}</td>
-      <td role="cell" class="number" data-label="Failed">${showCount(row.failed)}</td>
-      <td role="cell" class="number" data-label="Waiting">${showCount(row.waiting)}</td>
-      <td role="cell" class="number" data-label="Success rate">${percentage(row)}</td>
-      ${isByHour ? html`<td role="cell" class="number" data-label="p50">${duration(row.p50_ms)}</td><td role="cell" class="number" data-label="p95">${duration(row.p95_ms)}</td>` : ''}
-    </tr>`,
-    )}</tbody>
-  </table>
+  ${table(
+    `Deliveries by ${isByHour ? 'hour' : 'day'}`,
+    [
+      { name: isByHour ? 'Hour' : 'Day', kind: 'lead' },
+      ...['Delivered', 'Failed', 'Waiting', 'Success rate', ...(isByHour ? ['p50', 'p95'] : [])].map(
+        (name) => ({ name, kind: 'number' }) as const,
+      ),
+    ],
+    rows.map((row) => [
+      row.name,
+      showCount(row.delivered),
+      showCount(row.failed),
+      showCount(row.waiting),
+      percentage(row),
+      ...(isByHour ? [duration(row.p50_ms), duration(row.p95_ms)] : []),
+    ]),
+  )}
 </details>`
 
 /** Deliveries per hour, success rate and latency of a time, as pictures and as a table. */
@@ -121,5 +118,5 @@ export function statisticsCharts(visit: Visit, { hours, total }: Statistics, day
     ],
   })}
 </div>
-${table(days === 1 ? hourRows(visit, hours) : dayRows(visit, hours), days === 1)}`
+${inFigures(days === 1 ? hourRows(visit, hours) : dayRows(visit, hours), days === 1)}`
 }

@@ -52,6 +52,9 @@ export interface Delivery extends ListedDelivery {
   pretty_body: string | null
 }
 
+/** jsonb_pretty indents by four, which is much on a phone. */
+const halveIndentation = (json: string): string => json.replace(/^ +/gm, (spaces) => spaces.slice(spaces.length / 2))
+
 export const readDelivery = async (sql: TransactionSql, id: string): Promise<Delivery | undefined> => {
   const [delivery] = await sql<Delivery[]>`
     select d.id, d.webhook_configuration_id, c.name as configuration_name, c.hook_consumer_url, d.action, d.object_id,
@@ -61,7 +64,7 @@ export const readDelivery = async (sql: TransactionSql, id: string): Promise<Del
     from api.webhook_deliveries d
     join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
     where d.id = ${id}`
-  return delivery
+  return delivery && { ...delivery, pretty_body: delivery.pretty_body && halveIndentation(delivery.pretty_body) }
 }
 
 export interface Attempt {
