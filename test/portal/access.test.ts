@@ -279,6 +279,24 @@ describe('what belongs to another business', () => {
   })
 })
 
+test('an address that the database refuses is refused by its field, and nothing is saved', async () => {
+  const visitor = await openPortal(await makeLink(a))
+  const configuration = await addConfiguration(sql, a.id, { actions: ['shipment.created'] })
+  await sql`select internal.set_allow_private_addresses(false)`
+  const answer = await visitor.post(`/configurations/${configuration.id}`, {
+    url: 'http://169.254.169.254/latest',
+    name: 'New',
+  })
+  expectStatus(answer, 422)
+  expect(await answer.text()).toContain('<p class="error" id="url-error">The address must be a public address.</p>')
+  expect(await sql`select name from api.webhook_configurations where id = ${configuration.id}`).toEqual([
+    { name: null },
+  ])
+  expect(
+    await sql`select from api.webhook_configuration_actions where webhook_configuration_id = ${configuration.id}`,
+  ).toHaveLength(1)
+})
+
 test('wrong input of every kind is refused without a failure', async () => {
   const visitor = await openPortal(await makeLink(a))
   const configuration = await addConfiguration(sql, a.id)

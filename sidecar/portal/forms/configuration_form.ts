@@ -54,6 +54,6 @@ export async function checkConfiguration(
 export const refusedAddress = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const refusal = /^hook_consumer_url: (.+)$/.exec(error.message)?.[1]
-  if (refusal !== undefined) return `This address ${refusal}.`
+  if (refusal !== undefined) return `The address ${refusal}.`
   return 'constraint_name' in error && error.constraint_name === 'hook_consumer_url_is_http' ? ADDRESS_HINT : undefined
 }
