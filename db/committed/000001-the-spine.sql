@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:21eca6c2e6aa51536729686fff0d256d07e3b9e9
+--! Hash: sha1:c489b6e770085e8245415653add62af0045a4c6c
 --! Message: the spine
 
 --! Included all.sql
@@ -7627,16 +7627,19 @@ language plpgsql
 set search_path = ''
 as $$
 #variable_conflict use_column
+declare
+  configuration api.webhook_configurations;
 begin
+  select c.* into configuration from api.webhook_configurations c where c.id = configuration_id and c.is_enabled;
   return query
   with due as (
     select d.id
-    from api.webhook_configurations c
-    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
-    where c.id = configuration_id and c.is_enabled and d.next_attempt_time <= at
+    from api.webhook_deliveries d
+    where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
+      and d.next_attempt_time <= at
     order by d.next_attempt_time, d.id
     limit most
-    for update of d skip locked
+    for update skip locked
   ),
   claimed as (
     update api.webhook_deliveries d
@@ -7647,18 +7650,18 @@ begin
   )
   select
     d.id, d.lease_token, d.event_id, d.object_id,
-    case when c.producer_url = internal.delivery_address() or d.payload_bytes > 300000
-      then c.hook_consumer_url else c.producer_url end,
-    case when c.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000 then c.hook_consumer_url end,
+    case when configuration.producer_url = internal.delivery_address() or d.payload_bytes > 300000
+      then configuration.hook_consumer_url else configuration.producer_url end,
+    case when configuration.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000
+      then configuration.hook_consumer_url end,
     coalesce(d.payload, internal.rebuilt_payload(d))::text,
     array(
       select s.secret from internal.webhook_secrets s
-      where s.business_id = c.business_id and s.webhook_configuration_id = c.id
+      where s.business_id = configuration.business_id and s.webhook_configuration_id = configuration.id
         and (s.expires_time is null or s.expires_time > at)
       order by s.expires_time desc nulls first
     )
   from claimed d
-  join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
   order by d.sequence, d.id;
 end
 $$;
