@@ -20,8 +20,24 @@ export const tenantCalls: Record<string, Sample> = {
   }),
   create_api_key: (_rows, business_id) => ({ business_id, name: 'sample' }),
   create_application_key: () => ({ name: 'sample' }),
+  create_fulfillment: (rows) => ({
+    fulfillment: {
+      order_id: rows.orders?.id,
+      location_id: rows.locations?.id,
+      line_items: [{ order_line_item_id: rows.order_line_items?.id, quantity: 1 }],
+    },
+  }),
+  create_webhook_portal_magic_link: (_rows, business_id) => ({ business_id }),
+  replay_webhook_deliveries: (rows) => ({ webhook_configuration_id: rows.webhook_configurations?.id, since: time }),
+  replay_webhook_delivery: (rows) => ({ id: rows.webhook_deliveries?.id }),
   revoke_api_key: (_rows, _businessId, id) => ({ id }),
   revoke_application_key: (_rows, _businessId, id) => ({ id }),
+  revoke_webhook_portal_magic_links: (_rows, business_id) => ({ business_id }),
+  rotate_webhook_secret: (rows) => ({ webhook_configuration_id: rows.webhook_configurations?.id }),
+  send_test_webhook: (rows) => ({
+    webhook_configuration_id: rows.webhook_configurations?.id,
+    action: 'shipment.created',
+  }),
   upsert_orders_full: (rows, business_id) => ({
     order: {
       id: rows.orders?.id,
