@@ -2222,7 +2222,7 @@ declare
   new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
   lines jsonb[];
   prefixes text[];
-  items uuid[];
+  rows jsonb[];
   problem text;
 begin
   perform internal.check_input(
@@ -2251,29 +2251,67 @@ begin
     perform internal.refuse_input('line_items: at least one line is required');
   end if;
 
-  items := internal.match_items("order".business_id, prefixes, lines);
-  select
-    array_agg(coalesce(l.inventory_item_id, given.item) order by given.position),
-    (array_agg(
-      given.prefix || case
-        when given.line ->> 'order_line_item_id' is null and given.item is null then 'sku: is required'
-        when given.line ->> 'order_line_item_id' is null then format('sku: the order has no line of "%s"', given.line ->> 'sku')
-        else format('order_line_item_id: the order has no line "%s"', given.line ->> 'order_line_item_id')
-      end
-      order by given.position
-    ) filter (where l.id is null))[1]
-  into items, problem
-  from unnest(lines, prefixes, items) with ordinality as given (line, prefix, item, position)
-  left join lateral (
-    select l.id, l.inventory_item_id
+  -- lines that name a SKU take what is left of the order's lines of it in turn, split where one does not hold it
+  with given as (
+    select l.position, l.prefix, l.line, (l.line ->> 'quantity')::bigint as quantity,
+      (l.line ->> 'order_line_item_id')::uuid as order_line_id, l.item
+    from unnest(lines, prefixes, internal.match_items("order".business_id, prefixes, lines))
+      with ordinality as l (line, prefix, item, position)
+  ),
+  open_line as (
+    select l.id, l.inventory_item_id, greatest(0, l.quantity - coalesce(progress.fulfilled, 0)
+      - coalesce((select sum(g.quantity) from given g where g.order_line_id = l.id), 0)) as room
     from api.order_line_items l
+    left join internal.order_line_progress progress on progress.order_line_item_id = l.id
     where l.business_id = "order".business_id and l.order_id = "order".id
-      and case when given.line ->> 'order_line_item_id' is not null
-        then l.id = (given.line ->> 'order_line_item_id')::uuid
-        else l.inventory_item_id = given.item
+  ),
+  room as (
+    select id, inventory_item_id, sum(room) over up_to_here - room as room_from, sum(room) over up_to_here as room_to
+    from open_line
+    window up_to_here as (partition by inventory_item_id order by id)
+  ),
+  wanted as (
+    select g.*, sum(g.quantity) over up_to_here - g.quantity as wanted_from, sum(g.quantity) over up_to_here as wanted_to
+    from given g
+    where g.order_line_id is null
+    window up_to_here as (partition by g.item order by g.position)
+  ),
+  piece as (
+    select g.position, g.line, l.id as order_line_id, l.inventory_item_id, g.quantity
+    from given g
+    join open_line l on l.id = g.order_line_id
+    union all
+    select w.position, w.line, r.id, r.inventory_item_id, least(w.wanted_to, r.room_to) - greatest(w.wanted_from, r.room_from)
+    from wanted w
+    join room r on r.inventory_item_id = w.item and r.room_from < w.wanted_to and w.wanted_from < r.room_to
+  )
+  select
+    array(
+      select line || jsonb_build_object(
+        'id', case when row_number() over (partition by position order by order_line_id) = 1
+          then coalesce((line ->> 'id')::uuid, uuidv7()) else uuidv7() end,
+        'business_id', "order".business_id, 'fulfillment_id', new_id, 'inventory_item_id', inventory_item_id,
+        'order_line_item_id', order_line_id, 'quantity', quantity
+      )
+      from piece
+      order by position, order_line_id
+    ),
+    (
+      select g.prefix || case
+        when g.order_line_id is not null and not exists (select from open_line l where l.id = g.order_line_id)
+          then format('order_line_item_id: the order has no line "%s"', g.line ->> 'order_line_item_id')
+        when g.order_line_id is null and g.item is null then 'sku: is required'
+        when g.order_line_id is null and not exists (select from open_line l where l.inventory_item_id = g.item)
+          then format('sku: the order has no line of "%s"', coalesce(g.line ->> 'sku', g.line ->> 'inventory_item_id'))
+        else 'quantity: more than is left to fulfill'
       end
-    limit 1
-  ) l on true;
+      from given g
+      left join (select position, sum(quantity) as quantity from piece group by 1) taken using (position)
+      where taken.quantity is distinct from g.quantity
+      order by g.position
+      limit 1
+    )
+  into rows, problem;
   if problem is not null then
     perform internal.refuse_input(problem);
   end if;
@@ -2283,18 +2321,7 @@ begin
     array[fulfillment - 'line_items' || jsonb_build_object('id', new_id, 'business_id', "order".business_id)],
     '{}', true
   );
-  perform internal.upsert_rows(
-    'api.fulfillment_line_items',
-    array(
-      select line || jsonb_build_object(
-        'id', coalesce((line ->> 'id')::uuid, uuidv7()), 'business_id', "order".business_id, 'fulfillment_id', new_id,
-        'inventory_item_id', item
-      )
-      from unnest(lines, items) with ordinality as l (line, item, position)
-      order by position
-    ),
-    '{}', true
-  );
+  perform internal.upsert_rows('api.fulfillment_line_items', rows, '{}', true);
   return (select document from internal.fulfillments_in_full(array[new_id]));
 end
 $function$;
@@ -2984,8 +3011,13 @@ CREATE INDEX order_line_progress_business_id_order_line_item_id_idx ON internal.
 
 alter table internal.order_line_progress enable row level security, force row level security;
 
-create policy every_business on internal.order_line_progress for all to owner
+create policy every_business on internal.order_line_progress for all to operator, owner
   using (true);
+create policy own_business on internal.order_line_progress for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on internal.order_line_progress to business;
+grant select on internal.order_line_progress to operator;
 
 create table internal.process_shipments_channels (
   business_id uuid not null,
@@ -3197,6 +3229,26 @@ begin
   perform graphile_worker.add_job(task, payload::json, job_key => add_job.job_key, run_at => add_job.run_at);
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION internal.add_jobs(task text, payloads jsonb[], job_keys text[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if payloads is null then
+    return 0;
+  end if;
+  perform graphile_worker.add_jobs(array(
+    select (task, payload::json, null, null, null, job_key, null, null)::graphile_worker.job_spec
+    from unnest(payloads, job_keys) as j (payload, job_key)
+  ));
+  return cardinality(payloads);
+end
+$function$;
+
+comment on function internal.add_jobs(pg_catalog.text,pg_catalog.jsonb[],pg_catalog.text[]) is 'Queues many jobs of one task, each with a payload and a key; returns how many.';
 
 CREATE OR REPLACE FUNCTION internal.address_is_allowed(address text)
  RETURNS boolean
@@ -3742,57 +3794,59 @@ grant execute on function internal.check_request() to business;
 grant execute on function internal.check_request() to operator;
 grant execute on function internal.check_request() to warehouse;
 
-CREATE OR REPLACE FUNCTION internal.claim_fulfillment(fulfillment_id uuid, lease interval DEFAULT 'PT1M'::interval)
- RETURNS jsonb
+CREATE OR REPLACE FUNCTION internal.claim_fulfillments(fulfillments uuid[], lease interval DEFAULT 'PT1M'::interval)
+ RETURNS TABLE(fulfillment_id uuid, claim jsonb)
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
+#variable_conflict use_column
 declare
-  fulfillment api.fulfillments;
-  step internal.sending_steps;
-  claimed internal.send_order_claims;
+  locked uuid[] := array(
+    select f.id from api.fulfillments f
+    where f.id = any (fulfillments) and f.status = 'NEW'
+    order by f.id
+    for no key update skip locked
+  );
+  claimed uuid[];
 begin
-  select f.* into fulfillment
-  from api.fulfillments f
-  where f.id = claim_fulfillment.fulfillment_id and f.status = 'NEW'
-  for no key update;
-  select s.* into step
-  from internal.sending_steps s
-  where s.business_id = fulfillment.business_id and s.location_id = fulfillment.location_id;
-  if step.step_id is null or not exists (
-    select from api.fulfillment_line_items l where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
-  ) then
-    return null;
-  end if;
-
-  insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
-  values (fulfillment.id, fulfillment.business_id, now() + lease)
-  on conflict on constraint send_order_claims_pkey do update set
-    token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
-  where claim.lease_expires_time < now()
-  returning * into claimed;
-  if claimed.token is null then
-    return null;
-  end if;
+  with taken as (
+    insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
+    select f.id, f.business_id, now() + lease
+    from api.fulfillments f
+    join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+    where f.id = any (locked) and exists (
+      select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
+    )
+    order by f.id
+    on conflict on constraint send_order_claims_pkey do update set
+      token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
+    where claim.lease_expires_time < now()
+    returning fulfillment_id
+  )
+  select array_agg(taken.fulfillment_id) into claimed from taken;
 
   update api.fulfillments f
   set additional_fields = coalesce(f.additional_fields, '{}') || jsonb_build_object('warehouse_order_id', f.id)
-  where f.id = fulfillment.id and f.additional_fields ->> 'warehouse_order_id' is null;
+  where f.id = any (claimed) and f.additional_fields ->> 'warehouse_order_id' is null;
 
-  return jsonb_build_object(
-    'token', claimed.token,
+  return query
+  select f.id, jsonb_build_object(
+    'token', c.token,
     'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
     'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
-    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then (
-      select s.auth_query_value from internal.send_orders_secrets s
-      where s.business_id = step.business_id and s.send_orders_step_id = step.step_id
-    ) end,
-    'payload', internal.send_order_payload(fulfillment.id)
-  );
+    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then secret.auth_query_value end,
+    'payload', internal.send_order_payload(f.id)
+  )
+  from api.fulfillments f
+  join internal.send_order_claims c on c.business_id = f.business_id and c.fulfillment_id = f.id
+  join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  left join internal.send_orders_secrets secret
+    on secret.business_id = step.business_id and secret.send_orders_step_id = step.step_id
+  where f.id = any (claimed);
 end
 $function$;
 
-comment on function internal.claim_fulfillment(pg_catalog.uuid,interval) is 'Claims a NEW fulfillment for sending and returns the request to make; null when there is nothing to send.';
+comment on function internal.claim_fulfillments(pg_catalog.uuid[],interval) is 'Claims NEW fulfillments for sending and returns the request to make for each; none for those that there is nothing to send of.';
 
 CREATE OR REPLACE FUNCTION internal.commit_fulfillment_lines(lines uuid[])
  RETURNS void
@@ -3842,6 +3896,7 @@ begin
   )
   order by channel.id
   for share;
+  perform from internal.commitments where line_id = any (lines) order by line_id for update;
 
   perform internal.keep_commitments(lines, array(
     select (
@@ -4160,6 +4215,10 @@ begin
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
   end if;
 
+  -- lines before their fulfillment, as a change of a line locks them
+  perform from api.fulfillment_line_items l
+  where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidates[1]
+  order by l.id for update;
   select f.* into fulfillment from api.fulfillments f where f.id = candidates[1] for no key update;
   return fulfillment;
 end
@@ -4181,44 +4240,66 @@ declare
     ) field
     where field ->> 'name' = 'warehouse_order_id'
   );
+  given_id constant uuid :=
+    case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end;
+  given_channel_order_id constant text := order_update ->> 'channelOrderId';
+  given_purchase_order_number constant text := order_update ->> 'purchaseOrderNumber';
   given text;
+  candidates uuid[] := '{}';
   found_orders uuid[];
 begin
-  with candidate as (
-    select o.id from api.orders o
-    where o.business_id = step.business_id
-      and o.id = case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.channel_order_id = order_update ->> 'channelOrderId'
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.purchase_order_number = order_update ->> 'purchaseOrderNumber'
-    union
-    select f.order_id from api.fulfillments f
-    where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-  ),
-  of_channels as (
-    select o.*, array(
-      select distinct f.additional_fields ->> 'warehouse_order_id'
-      from api.fulfillments f
-      where f.business_id = step.business_id and f.order_id = o.id
-        and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-    ) as known_warehouse_order_ids
-    from candidate
-    join api.orders o using (id)
-    where step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids)
-  )
-  select array_agg(o.id)
-  into found_orders
-  from of_channels o
-  where (order_update ->> 'id' is null or o.id::text = lower(order_update ->> 'id'))
-    and (order_update ->> 'channelOrderId' is null or o.channel_order_id = order_update ->> 'channelOrderId')
-    and (order_update ->> 'purchaseOrderNumber' is null or o.purchase_order_number = order_update ->> 'purchaseOrderNumber')
-    and not exists (
-      select from of_channels other
-      where other.id <> o.id and not other.known_warehouse_order_ids <@ o.known_warehouse_order_ids
+  if given_id is not null then
+    candidates := array(select o.id from api.orders o where o.business_id = step.business_id and o.id = given_id);
+  end if;
+  if given_channel_order_id is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o where o.business_id = step.business_id and o.channel_order_id = given_channel_order_id
     );
+  end if;
+  if given_purchase_order_number is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o
+      where o.business_id = step.business_id and o.purchase_order_number = given_purchase_order_number
+    );
+  end if;
+  if warehouse_order_ids <> '{}' then
+    candidates := candidates || array(
+      select distinct f.order_id from api.fulfillments f
+      where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+    );
+  end if;
+  candidates := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (coalesce(step.channel_ids, '{}') = '{}' or o.channel_id = any (step.channel_ids))
+  );
+
+  found_orders := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (order_update ->> 'id' is null or o.id = given_id)
+      and (given_channel_order_id is null or o.channel_order_id = given_channel_order_id)
+      and (given_purchase_order_number is null or o.purchase_order_number = given_purchase_order_number)
+  );
+  if warehouse_order_ids <> '{}' and cardinality(candidates) > 1 then
+    -- an order agrees when no other has a warehouse_order_id that it has not
+    found_orders := array(
+      select o.id
+      from unnest(found_orders) as o (id)
+      where not exists (
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = any (candidates) and f.order_id <> o.id
+          and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+        except
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = o.id
+      )
+    );
+  end if;
 
   if cardinality(found_orders) = 1 then
     perform from api.orders o where o.id = found_orders[1] for no key update;
@@ -4233,7 +4314,7 @@ begin
   );
   perform internal.refuse(400, case
     when given = '' then 'orderUpdate: id, channelOrderId, purchaseOrderNumber or the warehouse_order_id of a fulfillment is required'
-    when found_orders is null then 'orderUpdate: no order has ' || given
+    when found_orders = '{}' then 'orderUpdate: no order has ' || given
     else 'orderUpdate: several orders have ' || given
   end);
 end
@@ -4337,6 +4418,21 @@ comment on function internal.find_order(pg_catalog.uuid,pg_catalog.text,pg_catal
 grant execute on function internal.find_order(uuid,text,text) to business;
 grant execute on function internal.find_order(uuid,text,text) to operator;
 
+CREATE OR REPLACE FUNCTION internal.fulfillment_stage(status api.fulfillment_status)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select case
+    when status in ('NEW', 'PENDING') then 'committed'
+    when status in ('OPEN', 'SUCCESS') then 'shipped'
+    else 'released'
+  end
+$function$;
+
+comment on function internal.fulfillment_stage(api.fulfillment_status) is 'What a fulfillment in a state does with its units: committed, shipped or released.';
+
 CREATE OR REPLACE FUNCTION internal.fulfillment_status_moves_forward()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4405,7 +4501,8 @@ begin
   into moved, recounted
   from old_fulfillments before
   join new_fulfillments after using (id)
-  where (before.status, before.location_id) is distinct from (after.status, after.location_id);
+  where internal.fulfillment_stage(before.status) <> internal.fulfillment_stage(after.status)
+    or before.location_id is distinct from after.location_id;
   if moved is null then
     return null;
   end if;
@@ -5260,16 +5357,21 @@ CREATE OR REPLACE FUNCTION internal.new_fulfillments_are_sent()
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  fulfillments uuid[];
 begin
   if tg_table_name = 'fulfillment_line_items' then
-    perform internal.queue_sending(array(select distinct fulfillment_id from new_lines));
+    fulfillments := array(select distinct fulfillment_id from new_lines);
   else
-    perform internal.queue_sending(array(
+    fulfillments := array(
       select after.id
       from new_fulfillments after
       join old_fulfillments before using (id)
       where after.status = 'NEW' and (before.status, before.location_id) is distinct from (after.status, after.location_id)
-    ));
+    );
+  end if;
+  if fulfillments <> '{}' then
+    perform internal.queue_sending(fulfillments);
   end if;
   return null;
 end
@@ -5626,11 +5728,13 @@ AS $function$
       and exists (
         select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
       )
-  ),
-  queued as (
-    select internal.add_job('send_order', jsonb_build_object('fulfillment_id', id), 'send_order ' || id) from due
   )
-  select count(*) from queued
+  select internal.add_jobs(
+    'send_order',
+    array_agg(jsonb_build_object('fulfillment_id', id) order by id),
+    array_agg('send_order ' || id order by id)
+  )
+  from due
 $function$;
 
 comment on function internal.queue_sending(pg_catalog.uuid[]) is 'Queues those of the fulfillments for sending that are NEW, have lines and a mapped location; returns how many.';
@@ -5775,6 +5879,7 @@ CREATE OR REPLACE FUNCTION internal.receive_callback(application_key text, autho
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   caller record;
@@ -5835,43 +5940,59 @@ $function$;
 
 comment on function internal.record_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 
-comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
-
-CREATE OR REPLACE FUNCTION internal.record_sending(fulfillment_id uuid, token bigint, http_status integer, network_error text, response_body text)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION internal.record_sendings(outcomes jsonb)
+ RETURNS bigint
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
-  sent api.fulfillments;
+  recorded uuid[];
+  failed uuid[];
 begin
-  select f.* into sent
-  from api.fulfillments f
-  where f.id = record_sending.fulfillment_id
+  perform from api.fulfillments f
+  where f.id in (select (o ->> 'id')::uuid from jsonb_array_elements(outcomes) o)
+  order by f.id
   for no key update;
-  delete from internal.send_order_claims claim
-  where claim.business_id = sent.business_id and claim.fulfillment_id = sent.id and claim.token = record_sending.token;
-  if not found or sent.status <> 'NEW' then
-    return false;
-  end if;
 
-  if http_status between 200 and 399 then
-    update api.fulfillments f set status = 'PENDING' where f.id = sent.id;
-  else
-    delete from api.fulfillments f where f.id = sent.id;
+  with outcome as (
+    select (o ->> 'id')::uuid as id, (o ->> 'token')::bigint as token, (o ->> 'status')::integer as http_status
+    from jsonb_array_elements(outcomes) o
+  ),
+  ended as (
+    delete from internal.send_order_claims claim
+    using outcome
+    join api.fulfillments f on f.id = outcome.id
+    where claim.business_id = f.business_id and claim.fulfillment_id = f.id and claim.token = outcome.token
+      and f.status = 'NEW'
+    returning f.id, outcome.http_status
+  )
+  select array_agg(id), array_agg(id) filter (where http_status is null or http_status not between 200 and 399)
+  into recorded, failed
+  from ended;
+
+  update api.fulfillments f set status = 'PENDING'
+  where f.id = any (recorded) and (failed is null or f.id <> all (failed));
+
+  if failed is not null then
+    with removed as (
+      delete from api.fulfillments f where f.id = any (failed) returning f.*
+    )
     insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
-    values (
-      sent.business_id, sent.order_id, sent.id, '3PL Failure',
+    select
+      removed.business_id, removed.order_id, removed.id, '3PL Failure',
       concat_ws(E'\n',
-        'Network error: ' || network_error,
-        'HTTP status: ' || http_status,
-        'Response: ' || nullif(response_body, '')),
+        'Network error: ' || (o ->> 'network_error'),
+        'HTTP status: ' || (o ->> 'status'),
+        'Response: ' || nullif(o ->> 'answer', '')),
       'send_order', 'ERROR'
-    );
+    from removed
+    join jsonb_array_elements(outcomes) o on o ->> 'id' = removed.id::text;
   end if;
-  return true;
+  return coalesce(cardinality(recorded), 0);
 end
 $function$;
+
+comment on function internal.record_sendings(pg_catalog.jsonb) is 'Records what came of sending fulfillments: PENDING for 200–399, else removed with the activity 3PL Failure. Returns how many were recorded.';
 
 CREATE OR REPLACE FUNCTION internal.refuse(status integer, message text)
  RETURNS void
@@ -6409,19 +6530,20 @@ CREATE OR REPLACE FUNCTION internal.ships_virtually(lines uuid[])
  SET search_path TO ''
 AS $function$
 declare
-  orders uuid[] := array(
-    select distinct f.order_id
-    from api.fulfillment_line_items l
+  is_virtual boolean := exists (
+    select from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
     where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
   );
 begin
-  if orders = '{}' then
+  if not is_virtual then
     return '{}';
   end if;
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+  perform from internal.commitments held
+  where held.line_id in (select l.order_line_item_id from api.fulfillment_line_items l where l.id = any (lines))
+  order by held.line_id
+  for update;
 
   return array(
     select (

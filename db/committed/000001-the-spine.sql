@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:5c24552c2397180621d620a34522f498af7f092a
+--! Hash: sha1:efbf1dd3b79923d5a2a1fabc3443a16fb908fd69
 --! Message: the spine
 
 --! Included all.sql
@@ -2666,6 +2666,7 @@ begin
   )
   order by channel.id
   for share;
+  perform from internal.commitments where line_id = any (lines) order by line_id for update;
 
   perform internal.keep_commitments(lines, array(
     select (
@@ -4850,7 +4851,10 @@ comment on table internal.order_line_progress is
   'Units ordered and being fulfilled per order line; a constraint keeps the second within the first.';
 
 alter table internal.order_line_progress enable row level security, force row level security;
-create policy every_business on internal.order_line_progress to current_user using (true);
+create policy own_business on internal.order_line_progress to business using (business_id = (select internal.business_id()));
+create policy every_business on internal.order_line_progress to operator, current_user using (true);
+
+grant select on internal.order_line_progress to business, operator;
 
 create function internal.count_fulfilled(order_lines uuid[]) returns void
 language plpgsql
@@ -5040,24 +5044,38 @@ comment on function internal.refuse_lines_of_shipped_fulfillments is
 --   first enters OPEN or SUCCESS     available_to_sell −q
 -- When it ships through a step with a virtual location, what its order holds committed there ships there too:
 --   available_to_sell −q, committed −q
+create function internal.fulfillment_stage(status api.fulfillment_status) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select case
+    when status in ('NEW', 'PENDING') then 'committed'
+    when status in ('OPEN', 'SUCCESS') then 'shipped'
+    else 'released'
+  end
+$$;
+
+comment on function internal.fulfillment_stage is 'What a fulfillment in a state does with its units: committed, shipped or released.';
+
 create function internal.ships_virtually(lines uuid[]) returns internal.commitments[]
 language plpgsql
 security definer set search_path = ''
 as $$
 declare
-  orders uuid[] := array(
-    select distinct f.order_id
-    from api.fulfillment_line_items l
+  is_virtual boolean := exists (
+    select from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
     where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
   );
 begin
-  if orders = '{}' then
+  if not is_virtual then
     return '{}';
   end if;
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+  perform from internal.commitments held
+  where held.line_id in (select l.order_line_item_id from api.fulfillment_line_items l where l.id = any (lines))
+  order by held.line_id
+  for update;
 
   return array(
     select (
@@ -5173,7 +5191,8 @@ begin
   into moved, recounted
   from old_fulfillments before
   join new_fulfillments after using (id)
-  where (before.status, before.location_id) is distinct from (after.status, after.location_id);
+  where internal.fulfillment_stage(before.status) <> internal.fulfillment_stage(after.status)
+    or before.location_id is distinct from after.location_id;
   if moved is null then
     return null;
   end if;
@@ -5238,7 +5257,7 @@ declare
   new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
   lines jsonb[];
   prefixes text[];
-  items uuid[];
+  rows jsonb[];
   problem text;
 begin
   perform internal.check_input(
@@ -5267,29 +5286,67 @@ begin
     perform internal.refuse_input('line_items: at least one line is required');
   end if;
 
-  items := internal.match_items("order".business_id, prefixes, lines);
-  select
-    array_agg(coalesce(l.inventory_item_id, given.item) order by given.position),
-    (array_agg(
-      given.prefix || case
-        when given.line ->> 'order_line_item_id' is null and given.item is null then 'sku: is required'
-        when given.line ->> 'order_line_item_id' is null then format('sku: the order has no line of "%s"', given.line ->> 'sku')
-        else format('order_line_item_id: the order has no line "%s"', given.line ->> 'order_line_item_id')
-      end
-      order by given.position
-    ) filter (where l.id is null))[1]
-  into items, problem
-  from unnest(lines, prefixes, items) with ordinality as given (line, prefix, item, position)
-  left join lateral (
-    select l.id, l.inventory_item_id
+  -- lines that name a SKU take what is left of the order's lines of it in turn, split where one does not hold it
+  with given as (
+    select l.position, l.prefix, l.line, (l.line ->> 'quantity')::bigint as quantity,
+      (l.line ->> 'order_line_item_id')::uuid as order_line_id, l.item
+    from unnest(lines, prefixes, internal.match_items("order".business_id, prefixes, lines))
+      with ordinality as l (line, prefix, item, position)
+  ),
+  open_line as (
+    select l.id, l.inventory_item_id, greatest(0, l.quantity - coalesce(progress.fulfilled, 0)
+      - coalesce((select sum(g.quantity) from given g where g.order_line_id = l.id), 0)) as room
     from api.order_line_items l
+    left join internal.order_line_progress progress on progress.order_line_item_id = l.id
     where l.business_id = "order".business_id and l.order_id = "order".id
-      and case when given.line ->> 'order_line_item_id' is not null
-        then l.id = (given.line ->> 'order_line_item_id')::uuid
-        else l.inventory_item_id = given.item
+  ),
+  room as (
+    select id, inventory_item_id, sum(room) over up_to_here - room as room_from, sum(room) over up_to_here as room_to
+    from open_line
+    window up_to_here as (partition by inventory_item_id order by id)
+  ),
+  wanted as (
+    select g.*, sum(g.quantity) over up_to_here - g.quantity as wanted_from, sum(g.quantity) over up_to_here as wanted_to
+    from given g
+    where g.order_line_id is null
+    window up_to_here as (partition by g.item order by g.position)
+  ),
+  piece as (
+    select g.position, g.line, l.id as order_line_id, l.inventory_item_id, g.quantity
+    from given g
+    join open_line l on l.id = g.order_line_id
+    union all
+    select w.position, w.line, r.id, r.inventory_item_id, least(w.wanted_to, r.room_to) - greatest(w.wanted_from, r.room_from)
+    from wanted w
+    join room r on r.inventory_item_id = w.item and r.room_from < w.wanted_to and w.wanted_from < r.room_to
+  )
+  select
+    array(
+      select line || jsonb_build_object(
+        'id', case when row_number() over (partition by position order by order_line_id) = 1
+          then coalesce((line ->> 'id')::uuid, uuidv7()) else uuidv7() end,
+        'business_id', "order".business_id, 'fulfillment_id', new_id, 'inventory_item_id', inventory_item_id,
+        'order_line_item_id', order_line_id, 'quantity', quantity
+      )
+      from piece
+      order by position, order_line_id
+    ),
+    (
+      select g.prefix || case
+        when g.order_line_id is not null and not exists (select from open_line l where l.id = g.order_line_id)
+          then format('order_line_item_id: the order has no line "%s"', g.line ->> 'order_line_item_id')
+        when g.order_line_id is null and g.item is null then 'sku: is required'
+        when g.order_line_id is null and not exists (select from open_line l where l.inventory_item_id = g.item)
+          then format('sku: the order has no line of "%s"', coalesce(g.line ->> 'sku', g.line ->> 'inventory_item_id'))
+        else 'quantity: more than is left to fulfill'
       end
-    limit 1
-  ) l on true;
+      from given g
+      left join (select position, sum(quantity) as quantity from piece group by 1) taken using (position)
+      where taken.quantity is distinct from g.quantity
+      order by g.position
+      limit 1
+    )
+  into rows, problem;
   if problem is not null then
     perform internal.refuse_input(problem);
   end if;
@@ -5299,18 +5356,7 @@ begin
     array[fulfillment - 'line_items' || jsonb_build_object('id', new_id, 'business_id', "order".business_id)],
     '{}', true
   );
-  perform internal.upsert_rows(
-    'api.fulfillment_line_items',
-    array(
-      select line || jsonb_build_object(
-        'id', coalesce((line ->> 'id')::uuid, uuidv7()), 'business_id', "order".business_id, 'fulfillment_id', new_id,
-        'inventory_item_id', item
-      )
-      from unnest(lines, items) with ordinality as l (line, item, position)
-      order by position
-    ),
-    '{}', true
-  );
+  perform internal.upsert_rows('api.fulfillment_line_items', rows, '{}', true);
   return (select document from internal.fulfillments_in_full(array[new_id]));
 end
 $$;
@@ -5337,6 +5383,24 @@ end
 $$;
 
 comment on function internal.add_job is 'Queues a job of the worker: task name, payload with ids only, optional key (one waiting job per key) and time.';
+
+create function internal.add_jobs(task text, payloads jsonb[], job_keys text[]) returns bigint
+language plpgsql
+security definer set search_path = ''
+as $$
+begin
+  if payloads is null then
+    return 0;
+  end if;
+  perform graphile_worker.add_jobs(array(
+    select (task, payload::json, null, null, null, job_key, null, null)::graphile_worker.job_spec
+    from unnest(payloads, job_keys) as j (payload, job_key)
+  ));
+  return cardinality(payloads);
+end
+$$;
+
+comment on function internal.add_jobs is 'Queues many jobs of one task, each with a payload and a key; returns how many.';
 --! EndIncluded jobs/add_job.sql
 --! Included sending/send_order_claims.sql
 -- Which fulfillments are being sent to their warehouse just now. A claim is committed before the request goes out; one that
@@ -5384,11 +5448,13 @@ as $$
       and exists (
         select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
       )
-  ),
-  queued as (
-    select internal.add_job('send_order', jsonb_build_object('fulfillment_id', id), 'send_order ' || id) from due
   )
-  select count(*) from queued
+  select internal.add_jobs(
+    'send_order',
+    array_agg(jsonb_build_object('fulfillment_id', id) order by id),
+    array_agg('send_order ' || id order by id)
+  )
+  from due
 $$;
 
 comment on function internal.queue_sending is
@@ -5398,16 +5464,21 @@ create function internal.new_fulfillments_are_sent() returns trigger
 language plpgsql
 security definer set search_path = ''
 as $$
+declare
+  fulfillments uuid[];
 begin
   if tg_table_name = 'fulfillment_line_items' then
-    perform internal.queue_sending(array(select distinct fulfillment_id from new_lines));
+    fulfillments := array(select distinct fulfillment_id from new_lines);
   else
-    perform internal.queue_sending(array(
+    fulfillments := array(
       select after.id
       from new_fulfillments after
       join old_fulfillments before using (id)
       where after.status = 'NEW' and (before.status, before.location_id) is distinct from (after.status, after.location_id)
-    ));
+    );
+  end if;
+  if fulfillments <> '{}' then
+    perform internal.queue_sending(fulfillments);
   end if;
   return null;
 end
@@ -5524,112 +5595,126 @@ $$;
 
 comment on function internal.send_order_payload is 'The body that a warehouse is sent for a fulfillment.';
 --! EndIncluded sending/send_order_payload.sql
---! Included sending/claim_fulfillment.sql
--- First step of sending: claims a fulfillment and returns the request to make, {token, url, auth_query_field,
--- auth_query_value, payload}. Null when there is nothing to send: it is gone, not NEW any more, without lines, its location
--- not mapped, or another worker sends it. The authentication pair goes with payload_url only, not with a webhookUrl.
--- A fulfillment without warehouse_order_id is given its own id as one, so that the warehouse can answer by it.
-create function internal.claim_fulfillment(fulfillment_id uuid, lease interval default '60 s') returns jsonb
+--! Included sending/claim_fulfillments.sql
+-- First step of sending: claims fulfillments and returns the request to make for each, {token, url, auth_query_field,
+-- auth_query_value, payload}. None for what there is nothing to send of: it is gone, not NEW any more, without lines, its
+-- location not mapped, another worker sends it, or it is being changed just now (the sweep takes that up).
+-- The authentication pair goes with payload_url only, not with a webhookUrl. A fulfillment without warehouse_order_id is
+-- given its own id as one, so that the warehouse can answer by it.
+create function internal.claim_fulfillments(fulfillments uuid[], lease interval default '60 s')
+returns table (fulfillment_id uuid, claim jsonb)
 language plpgsql
 set search_path = ''
 as $$
+#variable_conflict use_column
 declare
-  fulfillment api.fulfillments;
-  step internal.sending_steps;
-  claimed internal.send_order_claims;
+  locked uuid[] := array(
+    select f.id from api.fulfillments f
+    where f.id = any (fulfillments) and f.status = 'NEW'
+    order by f.id
+    for no key update skip locked
+  );
+  claimed uuid[];
 begin
-  select f.* into fulfillment
-  from api.fulfillments f
-  where f.id = claim_fulfillment.fulfillment_id and f.status = 'NEW'
-  for no key update;
-  select s.* into step
-  from internal.sending_steps s
-  where s.business_id = fulfillment.business_id and s.location_id = fulfillment.location_id;
-  if step.step_id is null or not exists (
-    select from api.fulfillment_line_items l where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
-  ) then
-    return null;
-  end if;
-
-  insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
-  values (fulfillment.id, fulfillment.business_id, now() + lease)
-  on conflict on constraint send_order_claims_pkey do update set
-    token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
-  where claim.lease_expires_time < now()
-  returning * into claimed;
-  if claimed.token is null then
-    return null;
-  end if;
+  with taken as (
+    insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
+    select f.id, f.business_id, now() + lease
+    from api.fulfillments f
+    join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+    where f.id = any (locked) and exists (
+      select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
+    )
+    order by f.id
+    on conflict on constraint send_order_claims_pkey do update set
+      token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
+    where claim.lease_expires_time < now()
+    returning fulfillment_id
+  )
+  select array_agg(taken.fulfillment_id) into claimed from taken;
 
   update api.fulfillments f
   set additional_fields = coalesce(f.additional_fields, '{}') || jsonb_build_object('warehouse_order_id', f.id)
-  where f.id = fulfillment.id and f.additional_fields ->> 'warehouse_order_id' is null;
+  where f.id = any (claimed) and f.additional_fields ->> 'warehouse_order_id' is null;
 
-  return jsonb_build_object(
-    'token', claimed.token,
+  return query
+  select f.id, jsonb_build_object(
+    'token', c.token,
     'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
     'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
-    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then (
-      select s.auth_query_value from internal.send_orders_secrets s
-      where s.business_id = step.business_id and s.send_orders_step_id = step.step_id
-    ) end,
-    'payload', internal.send_order_payload(fulfillment.id)
-  );
+    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then secret.auth_query_value end,
+    'payload', internal.send_order_payload(f.id)
+  )
+  from api.fulfillments f
+  join internal.send_order_claims c on c.business_id = f.business_id and c.fulfillment_id = f.id
+  join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  left join internal.send_orders_secrets secret
+    on secret.business_id = step.business_id and secret.send_orders_step_id = step.step_id
+  where f.id = any (claimed);
 end
 $$;
 
-comment on function internal.claim_fulfillment is
-  'Claims a NEW fulfillment for sending and returns the request to make; null when there is nothing to send.';
---! EndIncluded sending/claim_fulfillment.sql
---! Included sending/record_sending.sql
--- Last step of sending, with what came of the request (interface 3.3): an answer of 200–399 moves the fulfillment to
--- PENDING; anything else removes it, which releases its commitment, and leaves the activity 3PL Failure with the network
--- error, the status and the response body. A token that was superseded, or a fulfillment that is not NEW any more, changes
--- nothing. Returns whether it was recorded.
-create function internal.record_sending(
-  fulfillment_id uuid,
-  token bigint,
-  http_status integer,
-  network_error text,
-  response_body text
-) returns boolean
+comment on function internal.claim_fulfillments is
+  'Claims NEW fulfillments for sending and returns the request to make for each; none for those that there is nothing to send of.';
+--! EndIncluded sending/claim_fulfillments.sql
+--! Included sending/record_sendings.sql
+-- Last step of sending, with what came of each request, [{id, token, status, network_error, answer}] (interface 3.3): an
+-- answer of 200–399 moves the fulfillment to PENDING; anything else removes it, which releases its commitment, and leaves
+-- the activity 3PL Failure with the network error, the status and the response body. A token that was superseded, or a
+-- fulfillment that is not NEW any more, changes nothing. Returns how many were recorded.
+create function internal.record_sendings(outcomes jsonb) returns bigint
 language plpgsql
 set search_path = ''
 as $$
 declare
-  sent api.fulfillments;
+  recorded uuid[];
+  failed uuid[];
 begin
-  select f.* into sent
-  from api.fulfillments f
-  where f.id = record_sending.fulfillment_id
+  perform from api.fulfillments f
+  where f.id in (select (o ->> 'id')::uuid from jsonb_array_elements(outcomes) o)
+  order by f.id
   for no key update;
-  delete from internal.send_order_claims claim
-  where claim.business_id = sent.business_id and claim.fulfillment_id = sent.id and claim.token = record_sending.token;
-  if not found or sent.status <> 'NEW' then
-    return false;
-  end if;
 
-  if http_status between 200 and 399 then
-    update api.fulfillments f set status = 'PENDING' where f.id = sent.id;
-  else
-    delete from api.fulfillments f where f.id = sent.id;
+  with outcome as (
+    select (o ->> 'id')::uuid as id, (o ->> 'token')::bigint as token, (o ->> 'status')::integer as http_status
+    from jsonb_array_elements(outcomes) o
+  ),
+  ended as (
+    delete from internal.send_order_claims claim
+    using outcome
+    join api.fulfillments f on f.id = outcome.id
+    where claim.business_id = f.business_id and claim.fulfillment_id = f.id and claim.token = outcome.token
+      and f.status = 'NEW'
+    returning f.id, outcome.http_status
+  )
+  select array_agg(id), array_agg(id) filter (where http_status is null or http_status not between 200 and 399)
+  into recorded, failed
+  from ended;
+
+  update api.fulfillments f set status = 'PENDING'
+  where f.id = any (recorded) and (failed is null or f.id <> all (failed));
+
+  if failed is not null then
+    with removed as (
+      delete from api.fulfillments f where f.id = any (failed) returning f.*
+    )
     insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
-    values (
-      sent.business_id, sent.order_id, sent.id, '3PL Failure',
+    select
+      removed.business_id, removed.order_id, removed.id, '3PL Failure',
       concat_ws(E'\n',
-        'Network error: ' || network_error,
-        'HTTP status: ' || http_status,
-        'Response: ' || nullif(response_body, '')),
+        'Network error: ' || (o ->> 'network_error'),
+        'HTTP status: ' || (o ->> 'status'),
+        'Response: ' || nullif(o ->> 'answer', '')),
       'send_order', 'ERROR'
-    );
+    from removed
+    join jsonb_array_elements(outcomes) o on o ->> 'id' = removed.id::text;
   end if;
-  return true;
+  return coalesce(cardinality(recorded), 0);
 end
 $$;
 
-comment on function internal.record_sending is
-  'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
---! EndIncluded sending/record_sending.sql
+comment on function internal.record_sendings is
+  'Records what came of sending fulfillments: PENDING for 200–399, else removed with the activity 3PL Failure. Returns how many were recorded.';
+--! EndIncluded sending/record_sendings.sql
 --! Included sending/canceled_fulfillments_are_told.sql
 -- A PENDING fulfillment that is canceled other than by its warehouse is made known there: {warehouseOrderId, fulfillmentId,
 -- reason} is posted to the cancelEndpoint of its location's map entry, retried, and the outcome written as an activity.
@@ -5809,44 +5894,66 @@ declare
     ) field
     where field ->> 'name' = 'warehouse_order_id'
   );
+  given_id constant uuid :=
+    case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end;
+  given_channel_order_id constant text := order_update ->> 'channelOrderId';
+  given_purchase_order_number constant text := order_update ->> 'purchaseOrderNumber';
   given text;
+  candidates uuid[] := '{}';
   found_orders uuid[];
 begin
-  with candidate as (
-    select o.id from api.orders o
-    where o.business_id = step.business_id
-      and o.id = case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.channel_order_id = order_update ->> 'channelOrderId'
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.purchase_order_number = order_update ->> 'purchaseOrderNumber'
-    union
-    select f.order_id from api.fulfillments f
-    where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-  ),
-  of_channels as (
-    select o.*, array(
-      select distinct f.additional_fields ->> 'warehouse_order_id'
-      from api.fulfillments f
-      where f.business_id = step.business_id and f.order_id = o.id
-        and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-    ) as known_warehouse_order_ids
-    from candidate
-    join api.orders o using (id)
-    where step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids)
-  )
-  select array_agg(o.id)
-  into found_orders
-  from of_channels o
-  where (order_update ->> 'id' is null or o.id::text = lower(order_update ->> 'id'))
-    and (order_update ->> 'channelOrderId' is null or o.channel_order_id = order_update ->> 'channelOrderId')
-    and (order_update ->> 'purchaseOrderNumber' is null or o.purchase_order_number = order_update ->> 'purchaseOrderNumber')
-    and not exists (
-      select from of_channels other
-      where other.id <> o.id and not other.known_warehouse_order_ids <@ o.known_warehouse_order_ids
+  if given_id is not null then
+    candidates := array(select o.id from api.orders o where o.business_id = step.business_id and o.id = given_id);
+  end if;
+  if given_channel_order_id is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o where o.business_id = step.business_id and o.channel_order_id = given_channel_order_id
     );
+  end if;
+  if given_purchase_order_number is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o
+      where o.business_id = step.business_id and o.purchase_order_number = given_purchase_order_number
+    );
+  end if;
+  if warehouse_order_ids <> '{}' then
+    candidates := candidates || array(
+      select distinct f.order_id from api.fulfillments f
+      where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+    );
+  end if;
+  candidates := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (coalesce(step.channel_ids, '{}') = '{}' or o.channel_id = any (step.channel_ids))
+  );
+
+  found_orders := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (order_update ->> 'id' is null or o.id = given_id)
+      and (given_channel_order_id is null or o.channel_order_id = given_channel_order_id)
+      and (given_purchase_order_number is null or o.purchase_order_number = given_purchase_order_number)
+  );
+  if warehouse_order_ids <> '{}' and cardinality(candidates) > 1 then
+    -- an order agrees when no other has a warehouse_order_id that it has not
+    found_orders := array(
+      select o.id
+      from unnest(found_orders) as o (id)
+      where not exists (
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = any (candidates) and f.order_id <> o.id
+          and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+        except
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = o.id
+      )
+    );
+  end if;
 
   if cardinality(found_orders) = 1 then
     perform from api.orders o where o.id = found_orders[1] for no key update;
@@ -5861,7 +5968,7 @@ begin
   );
   perform internal.refuse(400, case
     when given = '' then 'orderUpdate: id, channelOrderId, purchaseOrderNumber or the warehouse_order_id of a fulfillment is required'
-    when found_orders is null then 'orderUpdate: no order has ' || given
+    when found_orders = '{}' then 'orderUpdate: no order has ' || given
     else 'orderUpdate: several orders have ' || given
   end);
 end
@@ -5951,6 +6058,10 @@ begin
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
   end if;
 
+  -- lines before their fulfillment, as a change of a line locks them
+  perform from api.fulfillment_line_items l
+  where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidates[1]
+  order by l.id for update;
   select f.* into fulfillment from api.fulfillments f where f.id = candidates[1] for no key update;
   return fulfillment;
 end
@@ -6602,7 +6713,7 @@ create function internal.receive_callback(
   message jsonb
 ) returns jsonb
 language plpgsql
-security definer set search_path = ''
+security definer set search_path = '' set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   caller record;
