@@ -35,7 +35,12 @@ export const sendOrder = ({ sql, outbound, sendMilliseconds }: Parts): Task => {
       select fulfillment_id as id, claim
       from internal.claim_fulfillments(${ids}::uuid[], make_interval(secs => ${leaseSeconds}))`
     const claims = new Map(rows.map((row) => [row.id, row.claim]))
-    return ids.map((id) => claims.get(id) ?? null)
+    // Two jobs for one fulfillment: the claim is that of the first.
+    return ids.map((id) => {
+      const own = claims.get(id) ?? null
+      claims.delete(id)
+      return own
+    })
   })
 
   const record = inBatches<Sent, void>(MOST_AT_ONCE, async (sent) => {
