@@ -2268,13 +2268,13 @@ begin
   room as (
     select id, inventory_item_id, sum(room) over up_to_here - room as room_from, sum(room) over up_to_here as room_to
     from open_line
-    window up_to_here as (partition by inventory_item_id order by id)
+    window up_to_here as (partition by inventory_item_id order by room desc, id)
   ),
   wanted as (
     select g.*, sum(g.quantity) over up_to_here - g.quantity as wanted_from, sum(g.quantity) over up_to_here as wanted_to
     from given g
     where g.order_line_id is null
-    window up_to_here as (partition by g.item order by g.position)
+    window up_to_here as (partition by g.item order by g.quantity desc, g.position)
   ),
   piece as (
     select g.position, g.line, l.id as order_line_id, l.inventory_item_id, g.quantity
@@ -3332,6 +3332,9 @@ begin
     changed_order := internal.apply_warehouse_refusal(step, message);
   else
     changed_order := internal.find_callback_order(step, order_update);
+    if jsonb_array_length(order_update -> 'fulfillments') > 1 then
+      perform internal.lock_stock_of_order(step, changed_order);
+    end if;
     for mapped in
       select p.posted, format('orderUpdate.fulfillments[%s].', p.position - 1) as path, w.location_id
       from jsonb_array_elements(order_update -> 'fulfillments') with ordinality as p (posted, position)
@@ -3403,6 +3406,9 @@ begin
       perform internal.refuse(400, path || 'lineItems: nothing ships');
     end if;
 
+    if left_out <> '{}' then
+      perform internal.lock_stock_of_order(step, order_id);
+    end if;
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
       part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
@@ -3478,6 +3484,7 @@ begin
     perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
   end if;
 
+  perform internal.lock_stock_of_order(step, orders[1]);
   if rejected then
     delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
@@ -4956,6 +4963,34 @@ AS $function$
 $function$;
 
 comment on function internal.lock_levels(internal.ledger_entry[]) is 'Locks the current quantities that ledger entries will change.';
+
+comment on function internal.lock_stock_of_order(api.process_shipments_steps,pg_catalog.uuid) is 'Locks the counts, commitments and quantities of an order before a message changes them in several steps.';
+
+CREATE OR REPLACE FUNCTION internal.lock_stock_of_order(step api.process_shipments_steps, order_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  order_lines uuid[] := array(
+    select l.id from api.order_line_items l
+    where l.business_id = step.business_id and l.order_id = lock_stock_of_order.order_id
+  );
+begin
+  perform from internal.order_line_progress where order_line_item_id = any (order_lines)
+  order by order_line_item_id for update;
+  perform from internal.commitments where line_id = any (order_lines) order by line_id for update;
+  perform internal.lock_levels(array(
+    select distinct (
+      f.business_id, place, l.inventory_item_id, null, null, null, null, null, null, null
+    )::internal.ledger_entry
+    from api.fulfillments f
+    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+    cross join unnest(array[f.location_id, step.virtual_location_id]) place
+    where f.business_id = step.business_id and f.order_id = lock_stock_of_order.order_id and place is not null
+  ));
+end
+$function$;
 
 comment on function internal.match_callback_lines(api.fulfillments,pg_catalog.jsonb,pg_catalog.text) is 'The lines of a fulfillment with the units that a message takes of each. Refuses (400) unknown lines and more than is pending.';
 

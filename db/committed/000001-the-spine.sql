@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:e36733f1219edd6fb44ab75eb133cf18c0a13c6d
+--! Hash: sha1:e71cf6472daa65afe00f5e3ba2e64c0ed5c09f67
 --! Message: the spine
 
 --! Included all.sql
@@ -5805,6 +5805,37 @@ $$;
 comment on function internal.record_message is
   'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 --! EndIncluded fulfillment/callback/callback_messages.sql
+--! Included fulfillment/callback/lock_stock_of_order.sql
+-- A message that changes stock in several steps locks all that these will lock in the one order that every writer keeps —
+-- counts, commitments, quantities — before the first of them.
+create function internal.lock_stock_of_order(step api.process_shipments_steps, order_id uuid) returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  order_lines uuid[] := array(
+    select l.id from api.order_line_items l
+    where l.business_id = step.business_id and l.order_id = lock_stock_of_order.order_id
+  );
+begin
+  perform from internal.order_line_progress where order_line_item_id = any (order_lines)
+  order by order_line_item_id for update;
+  perform from internal.commitments where line_id = any (order_lines) order by line_id for update;
+  perform internal.lock_levels(array(
+    select distinct (
+      f.business_id, place, l.inventory_item_id, null, null, null, null, null, null, null
+    )::internal.ledger_entry
+    from api.fulfillments f
+    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+    cross join unnest(array[f.location_id, step.virtual_location_id]) place
+    where f.business_id = step.business_id and f.order_id = lock_stock_of_order.order_id and place is not null
+  ));
+end
+$$;
+
+comment on function internal.lock_stock_of_order is
+  'Locks the counts, commitments and quantities of an order before a message changes them in several steps.';
+--! EndIncluded fulfillment/callback/lock_stock_of_order.sql
 --! Included fulfillment/callback/merge_json.sql
 -- What is stored, with what a warehouse sent laid over it: objects by key, all the way down; anything else is replaced.
 create function internal.merge_json(stored jsonb, given jsonb) returns jsonb
@@ -6252,37 +6283,6 @@ $$;
 
 comment on function internal.merge_callback_line_fields is 'Merges what a message says of fulfillment lines into them.';
 --! EndIncluded fulfillment/callback/merge_callback_fields.sql
---! Included fulfillment/callback/lock_stock_of_order.sql
--- A message that changes stock in several steps locks all that these will lock in the one order that every writer keeps —
--- counts, commitments, quantities — before the first of them.
-create function internal.lock_stock_of_order(step api.process_shipments_steps, order_id uuid) returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  order_lines uuid[] := array(
-    select l.id from api.order_line_items l
-    where l.business_id = step.business_id and l.order_id = lock_stock_of_order.order_id
-  );
-begin
-  perform from internal.order_line_progress where order_line_item_id = any (order_lines)
-  order by order_line_item_id for update;
-  perform from internal.commitments where line_id = any (order_lines) order by line_id for update;
-  perform internal.lock_levels(array(
-    select distinct (
-      f.business_id, place, l.inventory_item_id, null, null, null, null, null, null, null
-    )::internal.ledger_entry
-    from api.fulfillments f
-    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
-    cross join unnest(array[f.location_id, step.virtual_location_id]) place
-    where f.business_id = step.business_id and f.order_id = lock_stock_of_order.order_id and place is not null
-  ));
-end
-$$;
-
-comment on function internal.lock_stock_of_order is
-  'Locks the counts, commitments and quantities of an order before a message changes them in several steps.';
---! EndIncluded fulfillment/callback/lock_stock_of_order.sql
 --! Included fulfillment/callback/split_fulfillment.sql
 -- Moves units out of a fulfillment into a new one of another state, which keeps the order, location, warehouse_order_id,
 -- tracking and shipping data. Returns the new one's id.
@@ -6524,6 +6524,7 @@ begin
     perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
   end if;
 
+  perform internal.lock_stock_of_order(step, orders[1]);
   if rejected then
     delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
