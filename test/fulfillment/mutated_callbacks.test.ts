@@ -79,11 +79,13 @@ const readState = async (targets: Target[]) => {
   const rows = await sql<{ order: string; sum: string }[]>`
     select o.id as order, concat_ws('|',
       hashtextextended(o::text, 0),
-      (select string_agg(l::text, ',' order by l.id) from api.order_line_items l where l.order_id = o.id),
-      (select string_agg(f::text, ',' order by f.id) from api.fulfillments f where f.order_id = o.id),
+      (select string_agg(l::text, ',' order by l.id) from api.order_line_items l where l.business_id = o.business_id and l.order_id = o.id),
+      (select string_agg(f::text, ',' order by f.id) from api.fulfillments f where f.business_id = o.business_id and f.order_id = o.id),
       (select string_agg(l::text, ',' order by l.id)
-        from api.fulfillments f join api.fulfillment_line_items l on l.fulfillment_id = f.id where f.order_id = o.id),
-      (select count(*) from api.order_activities v where v.order_id = o.id)
+        from api.fulfillments f
+        join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+        where f.business_id = o.business_id and f.order_id = o.id),
+      (select count(*) from api.order_activities v where v.business_id = o.business_id and v.order_id = o.id)
     ) as sum
     from api.orders o where o.id = any (${orders}::uuid[])`
   const [counts] = await sql<
@@ -245,12 +247,15 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
 const recipe = fc.record({
   kind: fc.nat(1000),
   mutations: fc.array(mutation, { minLength: 0, maxLength: 3 }),
-  text: fc.option(
-    fc.record({
-      at: fc.nat(2000),
-      with: fc.constantFrom('', '}', '"', ',', '1e9999', '\u0000', '\\u0000', '\\ud800', '-'),
-    }),
-    { freq: 12 },
+  text: fc.oneof(
+    { weight: 11, arbitrary: fc.constant(null) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        at: fc.nat(2000),
+        with: fc.constantFrom('', '}', '"', ',', '1e9999', '\u0000', '\\u0000', '\\ud800', '-'),
+      }),
+    },
   ),
 })
 
@@ -264,8 +269,10 @@ test(`${bodies} mutated bodies: only 200, 204 and 4xx; all but 200 leave every t
 }, async () => {
   const seen: Record<number, number> = {}
   const recipes = fc.sample(recipe, { numRuns: bodies, seed: Number(process.env.FUZZ_SEED ?? 20_261_121) })
+  // what a message has left as it was serves the next batch too
+  let targets: Target[] = []
   for (let start = 0; start < bodies; start += inBatchesOf) {
-    const targets = await addTargets(inBatchesOf)
+    targets.push(...(await addTargets(inBatchesOf - targets.length)))
     const sent = targets.map((target, n) => {
       const { kind, mutations, text } = recipes[start + n] ?? { kind: 0, mutations: [], text: null }
       const body = JSON.stringify(mutations.reduce(mutate, validMessage(target, kind))) ?? 'null'
@@ -293,6 +300,7 @@ test(`${bodies} mutated bodies: only 200, 204 and 4xx; all but 200 leave every t
       else changed++
     }
     if (changed === 0) expect(after.counts).toEqual(before.counts)
+    targets = targets.filter((_, n) => answers[n]?.status !== 200)
     const results = answers.flatMap(({ updateResult }) => updateResult ?? [])
     const counted = (name: keyof (typeof results)[number]) => results.reduce((sum, result) => sum + result[name], 0)
     expect(Number(after.counts.ledger) - Number(before.counts.ledger)).toBe(
@@ -302,7 +310,7 @@ test(`${bodies} mutated bodies: only 200, 204 and 4xx; all but 200 leave every t
     expect(Number(after.counts.queued)).toBe(0)
   }
   console.info(`answers to mutated bodies: ${JSON.stringify(seen)}`)
-  expect(seen[200]).toBeGreaterThan(bodies / 20)
+  expect(seen[200]).toBeGreaterThan(bodies / 10)
   expect(seen[400]).toBeGreaterThan(bodies / 5)
   expect(await verify(a)).toEqual([])
 })
