@@ -51,6 +51,7 @@ const calls: Exposure = {
   adjust_inventory: call,
   create_api_key: call,
   create_application_key: { operator: 'execute' },
+  create_fulfillment: call,
   revoke_api_key: call,
   revoke_application_key: { operator: 'execute' },
   upsert_orders_full: call,
@@ -70,6 +71,7 @@ const internalFunctions: Exposure = {
   find_location: call,
   find_one: call,
   find_order: call,
+  fulfillments_in_full: call,
   identify_caller: { authenticator: 'execute' },
   is_http_address: call,
   match_existing: call,
@@ -96,6 +98,7 @@ const internalTables: Exposure = {
   },
   application_keys: { operator: 'select (id, name, creation_time, revoked_time)' },
   inventory_levels: readOnly,
+  order_line_progress: readOnly,
 }
 
 describe('what is exposed', () => {
