@@ -79,6 +79,7 @@ const internalFunctions: Exposure = {
   orders_in_full: call,
   postgrest_config: { authenticator: 'execute' },
   receipt_discrepancies: call,
+  receive_callback: { authenticator: 'execute' },
   refuse: call,
   refuse_input: call,
   require_business: call,
