@@ -3007,7 +3007,9 @@ create table internal.order_line_progress (
 
 comment on table internal.order_line_progress is 'Units ordered and being fulfilled per order line; a constraint keeps the second within the first.';
 
-CREATE INDEX order_line_progress_business_id_order_line_item_id_idx ON internal.order_line_progress USING btree (business_id, order_line_item_id);
+CREATE UNIQUE INDEX order_line_progress_business_id_key ON internal.order_line_progress USING btree (business_id, order_line_item_id);
+
+alter table internal.order_line_progress replica identity using index order_line_progress_business_id_key;
 
 alter table internal.order_line_progress enable row level security, force row level security;
 
@@ -3047,6 +3049,7 @@ create table internal.queued_callbacks (
   idempotency_key text,
   creation_time timestamp with time zone default now() not null,
   constraint queued_callbacks_pkey PRIMARY KEY (id),
+  constraint queued_callbacks_business_id_id_key UNIQUE (business_id, id),
   constraint queued_callbacks_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
   constraint queued_callbacks_business_id_step_id_fkey FOREIGN KEY (business_id, step_id) REFERENCES api.process_shipments_steps(business_id, id) ON DELETE CASCADE
 );
@@ -3054,6 +3057,8 @@ create table internal.queued_callbacks (
 comment on table internal.queued_callbacks is 'Messages of warehouses to steps that are not synchronous, until they are applied.';
 
 CREATE INDEX queued_callbacks_business_id_step_id_idx ON internal.queued_callbacks USING btree (business_id, step_id);
+
+alter table internal.queued_callbacks replica identity using index queued_callbacks_business_id_id_key;
 
 alter table internal.queued_callbacks enable row level security, force row level security;
 
@@ -4835,6 +4840,9 @@ AS $function$
 declare
   order_line record;
 begin
+  if new.inventory_item_id is null then
+    return new;
+  end if;
   select l.id, item.sku, item.title, l.price, l.grams into order_line
   from api.fulfillments f
   join api.order_line_items l on l.business_id = f.business_id and l.order_id = f.order_id

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:e71cf6472daa65afe00f5e3ba2e64c0ed5c09f67
+--! Hash: sha1:05fa17128c7f116eabb1d23be35cdf0bf6b4ab79
 --! Message: the spine
 
 --! Included all.sql
@@ -4845,7 +4845,8 @@ create table internal.order_line_progress (
   foreign key (business_id, order_line_item_id) references api.order_line_items (business_id, id) on delete cascade
 );
 
-create index on internal.order_line_progress (business_id, order_line_item_id);
+create unique index order_line_progress_business_id_key on internal.order_line_progress (business_id, order_line_item_id);
+alter table internal.order_line_progress replica identity using index order_line_progress_business_id_key;
 
 comment on table internal.order_line_progress is
   'Units ordered and being fulfilled per order line; a constraint keeps the second within the first.';
@@ -4914,6 +4915,9 @@ as $$
 declare
   order_line record;
 begin
+  if new.inventory_item_id is null then
+    return new;
+  end if;
   select l.id, item.sku, item.title, l.price, l.grams into order_line
   from api.fulfillments f
   join api.order_line_items l on l.business_id = f.business_id and l.order_id = f.order_id
@@ -6677,6 +6681,7 @@ create table internal.queued_callbacks (
   message jsonb not null,
   idempotency_key text,
   creation_time timestamptz not null default now(),
+  unique (business_id, id),
   foreign key (business_id, step_id) references api.process_shipments_steps (business_id, id) on delete cascade
 );
 
@@ -6684,6 +6689,7 @@ create index on internal.queued_callbacks (business_id, step_id);
 
 comment on table internal.queued_callbacks is 'Messages of warehouses to steps that are not synchronous, until they are applied.';
 
+alter table internal.queued_callbacks replica identity using index queued_callbacks_business_id_id_key;
 alter table internal.queued_callbacks enable row level security, force row level security;
 create policy every_business on internal.queued_callbacks to current_user using (true);
 

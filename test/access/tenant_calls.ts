@@ -20,6 +20,13 @@ export const tenantCalls: Record<string, Sample> = {
   }),
   create_api_key: (_rows, business_id) => ({ business_id, name: 'sample' }),
   create_application_key: () => ({ name: 'sample' }),
+  create_fulfillment: (rows) => ({
+    fulfillment: {
+      order_id: rows.orders?.id,
+      location_id: rows.locations?.id,
+      line_items: [{ order_line_item_id: rows.order_line_items?.id, quantity: 1 }],
+    },
+  }),
   revoke_api_key: (_rows, _businessId, id) => ({ id }),
   revoke_application_key: (_rows, _businessId, id) => ({ id }),
   upsert_orders_full: (rows, business_id) => ({

@@ -51,6 +51,7 @@ const calls: Exposure = {
   adjust_inventory: call,
   create_api_key: call,
   create_application_key: { operator: 'execute' },
+  create_fulfillment: call,
   revoke_api_key: call,
   revoke_application_key: { operator: 'execute' },
   upsert_orders_full: call,
@@ -70,6 +71,7 @@ const internalFunctions: Exposure = {
   find_location: call,
   find_one: call,
   find_order: call,
+  fulfillments_in_full: call,
   identify_caller: { authenticator: 'execute' },
   is_http_address: call,
   match_existing: call,
@@ -77,6 +79,7 @@ const internalFunctions: Exposure = {
   orders_in_full: call,
   postgrest_config: { authenticator: 'execute' },
   receipt_discrepancies: call,
+  receive_callback: { authenticator: 'execute' },
   refuse: call,
   refuse_input: call,
   require_business: call,
@@ -96,6 +99,7 @@ const internalTables: Exposure = {
   },
   application_keys: { operator: 'select (id, name, creation_time, revoked_time)' },
   inventory_levels: readOnly,
+  order_line_progress: readOnly,
 }
 
 describe('what is exposed', () => {

@@ -88,7 +88,7 @@ describe('the text of the schema', () => {
     expect(await readSchemaText(database())).toBe(await readSchemaText(database()))
   })
 
-  it('shows every kind of change', async () => {
+  it('shows every kind of change', { timeout: 120_000 }, async () => {
     let before = await readSchemaText(database())
     const unnoticed: string[] = []
     for (const change of changes) {
