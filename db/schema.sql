@@ -3847,11 +3847,12 @@ begin
     'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
     'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
     'auth_query_value', case when step.entry ->> 'webhookUrl' is null then secret.auth_query_value end,
-    'payload', internal.send_order_payload(f.id)
+    'payload', p.payload
   )
   from api.fulfillments f
   join internal.send_order_claims c on c.business_id = f.business_id and c.fulfillment_id = f.id
   join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  join internal.send_order_payloads(claimed) p on p.fulfillment_id = f.id
   left join internal.send_orders_secrets secret
     on secret.business_id = step.business_id and secret.send_orders_step_id = step.step_id
   where f.id = any (claimed);
@@ -6206,13 +6207,13 @@ $procedure$;
 
 comment on procedure internal.seal_tenant_table(pg_catalog.regclass) is 'Adds to a tenant table what keeps businesses apart: forced row-level security, the composite key that references use, update_time.';
 
-CREATE OR REPLACE FUNCTION internal.send_order_payload(fulfillment_id uuid)
- RETURNS jsonb
+CREATE OR REPLACE FUNCTION internal.send_order_payloads(fulfillments uuid[])
+ RETURNS TABLE(fulfillment_id uuid, payload jsonb)
  LANGUAGE sql
  STABLE
  SET search_path TO ''
 AS $function$
-  select jsonb_build_object(
+  select f.id, jsonb_build_object(
     'additionalFields', internal.texts(coalesce(o.additional_fields, '{}') || coalesce(f.additional_fields, '{}')),
     'customer', jsonb_build_object(
       'additionalFields', internal.name_value_list(customer.additional_fields),
@@ -6252,10 +6253,10 @@ AS $function$
     on billing.business_id = o.business_id and billing.id = coalesce(o.billing_address_id, customer.billing_address_id)
   left join api.addresses shipping
     on shipping.business_id = o.business_id and shipping.id = coalesce(o.address_to_id, customer.shipping_address_id)
-  where f.id = send_order_payload.fulfillment_id
+  where f.id = any (fulfillments)
 $function$;
 
-comment on function internal.send_order_payload(pg_catalog.uuid) is 'The body that a warehouse is sent for a fulfillment.';
+comment on function internal.send_order_payloads(pg_catalog.uuid[]) is 'The body that a warehouse is sent for each fulfillment.';
 
 CREATE OR REPLACE FUNCTION internal.set_allow_private_addresses(allowed boolean)
  RETURNS void

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:05fa17128c7f116eabb1d23be35cdf0bf6b4ab79
+--! Hash: sha1:368c8e9ae6cafa4b03ee1632121d5c682820a645
 --! Message: the spine
 
 --! Included all.sql
@@ -5515,7 +5515,7 @@ $$;
 comment on function internal.queue_missed_fulfillments is
   'The sweep: queues NEW fulfillments at mapped locations that no worker is sending; returns how many.';
 --! EndIncluded sending/new_fulfillments_are_sent.sql
---! Included sending/send_order_payload.sql
+--! Included sending/send_order_payloads.sql
 -- What a warehouse is told of a fulfillment (interface 4.5). additionalFields is an object of texts for the order and its
 -- lines, an array of {name, value} for customer and addresses; price (minor units) and grams of lines are text.
 create function internal.texts(fields jsonb) returns jsonb
@@ -5550,11 +5550,11 @@ $$;
 
 comment on function internal.address_payload is 'An address as warehouses are told it.';
 
-create function internal.send_order_payload(fulfillment_id uuid) returns jsonb
+create function internal.send_order_payloads(fulfillments uuid[]) returns table (fulfillment_id uuid, payload jsonb)
 language sql stable
 set search_path = ''
 as $$
-  select jsonb_build_object(
+  select f.id, jsonb_build_object(
     'additionalFields', internal.texts(coalesce(o.additional_fields, '{}') || coalesce(f.additional_fields, '{}')),
     'customer', jsonb_build_object(
       'additionalFields', internal.name_value_list(customer.additional_fields),
@@ -5594,11 +5594,11 @@ as $$
     on billing.business_id = o.business_id and billing.id = coalesce(o.billing_address_id, customer.billing_address_id)
   left join api.addresses shipping
     on shipping.business_id = o.business_id and shipping.id = coalesce(o.address_to_id, customer.shipping_address_id)
-  where f.id = send_order_payload.fulfillment_id
+  where f.id = any (fulfillments)
 $$;
 
-comment on function internal.send_order_payload is 'The body that a warehouse is sent for a fulfillment.';
---! EndIncluded sending/send_order_payload.sql
+comment on function internal.send_order_payloads is 'The body that a warehouse is sent for each fulfillment.';
+--! EndIncluded sending/send_order_payloads.sql
 --! Included sending/claim_fulfillments.sql
 -- First step of sending: claims fulfillments and returns the request to make for each, {token, url, auth_query_field,
 -- auth_query_value, payload}. None for what there is nothing to send of: it is gone, not NEW any more, without lines, its
@@ -5646,11 +5646,12 @@ begin
     'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
     'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
     'auth_query_value', case when step.entry ->> 'webhookUrl' is null then secret.auth_query_value end,
-    'payload', internal.send_order_payload(f.id)
+    'payload', p.payload
   )
   from api.fulfillments f
   join internal.send_order_claims c on c.business_id = f.business_id and c.fulfillment_id = f.id
   join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  join internal.send_order_payloads(claimed) p on p.fulfillment_id = f.id
   left join internal.send_orders_secrets secret
     on secret.business_id = step.business_id and secret.send_orders_step_id = step.step_id
   where f.id = any (claimed);
