@@ -12,7 +12,7 @@ import { sideBySide } from './rig/side_by_side.ts'
 const ROUNDS = 5
 const ORDERS = 1_000
 /** What a worker does at a time unless told otherwise. */
-const CONCURRENCY = 10
+const CONCURRENCY = 50
 const PAUSE_MILLISECONDS = 10
 
 const untilPending = async (sql: Sql, { fulfillmentIds }: Batch): Promise<void> => {

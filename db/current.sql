@@ -1,1 +1,1 @@
--- Enter migration here
+--!include all.sql

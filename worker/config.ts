@@ -5,7 +5,7 @@ const schema = z.object({
   /** The owner of the database. */
   DATABASE_URL: databaseAddress,
   LOG_LEVEL: logLevel.default('info'),
-  WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(10),
+  WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(50),
   WEBHOOK_FIRE_SECONDS: wholeNumber(1, 86_400).default(60),
   DELIVERY_RETENTION_DAYS: wholeNumber(1, 3_650).default(30),
   ALLOW_PRIVATE_ADDRESSES: flag.default(false),

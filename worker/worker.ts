@@ -10,6 +10,8 @@ import { makeDeliverer } from './webhooks/deliverer.ts'
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
 
 const DATABASE_CONNECTIONS = 4
+// Jobs are fetched and ended many at once: it takes few connections, however many run.
+const QUEUE_CONNECTIONS = 10
 const SEND_MILLISECONDS = 30_000
 const DELIVER_MILLISECONDS = 15_000
 const FIRE_SECONDS = 60
@@ -54,7 +56,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const runner = await run({
       connectionString: options.ownerUrl,
       concurrency: options.concurrency,
-      maxPoolSize: options.concurrency + 2,
+      maxPoolSize: QUEUE_CONNECTIONS,
       taskList: makeTasks({
         sql,
         outbound,

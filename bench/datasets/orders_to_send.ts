@@ -57,7 +57,7 @@ export const ordersToSend = (batches: number, orders: number, payloadUrl: string
         where f.id = any (${fulfillmentIds}::uuid[])`
       await sql`update api.send_orders_steps set is_enabled = true where id = ${stepId}`
       const payloads = await sql<{ body: string }[]>`
-        select internal.send_order_payload(id)::text as body from unnest(${fulfillmentIds}::uuid[]) id`
+        select payload::text as body from internal.send_order_payloads(${fulfillmentIds}::uuid[])`
       await sql`update api.send_orders_steps set is_enabled = false where id = ${stepId}`
       made.push({ stepId, fulfillmentIds, bodies: payloads.map(({ body }) => body) })
     }

@@ -138,6 +138,42 @@ describe('never over-shipped', () => {
   })
 })
 
+test('parts of two items in opposite order, 30 orders at once: all are applied, none waits for another in vain', async () => {
+  const [one, two, warehouse] = await Promise.all([addItem(a), addItem(a), addLocation(a)])
+  const step = await addStep(a, [warehouse])
+  for (const item of [one, two]) await stock(a, item, warehouse, 1000)
+  const lines = [one, two].map((item) => ({ item, quantity: 10 }))
+  for (let round = 0; round < 2; round++) {
+    const orders = await atOnce(30, () => addOrder(a, { channel: null, lines }))
+    await Promise.all(orders.map((order) => addFulfillment(a, { order, location: warehouse, lines })))
+    const answers = await Promise.all(
+      orders.map(({ id }, n) =>
+        postCallback(lading, step, {
+          orderUpdate: {
+            id,
+            fulfillments: [
+              {
+                locationId: warehouse,
+                status: 'OPEN',
+                lineItems: [
+                  { sku: one.sku, quantity: n % 2 === 0 ? 10 : 4 },
+                  { sku: two.sku, quantity: n % 2 === 0 ? 4 : 10 },
+                ],
+              },
+            ],
+          },
+          fulfillmentOptions: { partialShipments: n % 4 < 2 },
+        }),
+      ),
+    )
+    expect(tally(answers)).toEqual({ 200: 30 })
+  }
+  const [{ deadlocks } = { deadlocks: '?' }] = await lading.sql<{ deadlocks: string }[]>`
+    select deadlocks from pg_stat_database where datname = current_database()`
+  expect(deadlocks).toBe('0')
+  expect(await verify(a)).toEqual([])
+})
+
 describe('callbacks and table writes at once', () => {
   const rounds = 15
 

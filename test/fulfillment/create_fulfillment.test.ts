@@ -194,20 +194,19 @@ describe('refused with 400 naming the path, nothing is stored', () => {
   })
 })
 
-test('two lines of one SKU in the order: each sku line is given to the one with most left', async () => {
-  const twice = await addOrder(a, {
-    channel: null,
-    lines: [
-      { item: shirts, quantity: 4 },
-      { item: shirts, quantity: 6 },
-    ],
-  })
-  const answer = await create({
-    order_id: twice.id,
-    line_items: [6, 4].map((quantity) => ({ sku: shirts.sku, quantity })),
-  })
-  expect(succeeded(answer).line_items.map(({ order_line_item_id }) => order_line_item_id)).toEqual([
-    twice.lines[1]?.id,
-    twice.lines[0]?.id,
-  ])
+describe('an order with two lines of one SKU, 4 and 6', () => {
+  for (const quantities of [[6, 4], [10], [3, 3, 4]]) {
+    test(`sku lines of ${quantities.join(' and ')} fulfill both`, async () => {
+      const lines = [4, 6].map((quantity) => ({ item: shirts, quantity }))
+      const twice = await addOrder(a, { channel: null, lines })
+      const line_items = quantities.map((quantity) => ({ sku: shirts.sku, quantity }))
+      const created = succeeded(await create({ order_id: twice.id, line_items }))
+      const fulfilled = twice.lines.map(({ id }) =>
+        created.line_items
+          .filter(({ order_line_item_id }) => order_line_item_id === id)
+          .reduce((sum, { quantity }) => sum + quantity, 0),
+      )
+      expect([fulfilled, await stockOf(a, shirts, location)]).toEqual([[4, 6], '100/10'])
+    })
+  }
 })

@@ -63,7 +63,7 @@ export const claim = async (
   lease = '60 s',
 ): Promise<ClaimedRequest | null> => {
   const [row] = await sql<{ request: ClaimedRequest | null }[]>`
-    select internal.claim_fulfillment(${fulfillment.id}, ${lease}::interval) as request`
+    select (select claim from internal.claim_fulfillments(array[${fulfillment.id}::uuid], ${lease}::interval)) as request`
   return row?.request ?? null
 }
 
@@ -80,6 +80,8 @@ export const record = async (
   { status = null, error = null, body = null }: Outcome,
 ): Promise<boolean | undefined> => {
   const [row] = await sql<{ recorded: boolean }[]>`
-    select internal.record_sending(${fulfillment.id}, ${token}, ${status}, ${error}, ${body}) as recorded`
+    select internal.record_sendings(jsonb_build_array(jsonb_build_object(
+      'id', ${fulfillment.id}::uuid, 'token', ${token}::bigint, 'status', ${status}::integer,
+      'network_error', ${error}::text, 'answer', ${body}::text))) > 0 as recorded`
   return row?.recorded
 }

@@ -54,7 +54,9 @@ test('every reference leads to a schema of the document', () => {
 })
 
 test('a line needs id or sku, and a quantity', () => {
-  expect(text).toContain('"required":["quantity"],"additionalProperties":{},"anyOf":[{"required":["id"]},{"required":["sku"]}]')
+  expect(text).toContain(
+    '"required":["quantity"],"additionalProperties":{},"anyOf":[{"required":["id"]},{"required":["sku"]}]',
+  )
 })
 
 test('what the document calls right is accepted, what it calls wrong is refused', async () => {

@@ -1,5 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, expect, test } from 'vitest'
+import { freeJobsOfDeadWorkers } from '../../worker/presence.ts'
 import { quantitiesOf, verify } from '../builders.ts'
 import { startLading } from '../harness/lading.ts'
 import { until } from '../harness/npm_start.ts'
@@ -79,19 +81,29 @@ test('what a killed worker had taken is freed, what a running one does is not', 
   const { locationId } = await addSendingStep(a, { payload_url: warehouse.url })
   warehouse.received.length = 0
   warehouse.answer = () => undefined
-  const [killed, running] = [await startWorkerProcess(lading.ownerUrl), await startWorkerProcess(lading.ownerUrl)]
-  const taken = () => lading.sql<{ locked_by: string }[]>`
-    select locked_by from graphile_worker.jobs where locked_by is not null and task_identifier = 'send_order'`
-  await lading.sql`select internal.add_job('verify_ledger', '{}')`
-  const orders = await Promise.all(Array.from({ length: 8 }, () => addNewFulfillment(a, locationId)))
-  await until('all are being sent', () => warehouse.received.length === orders.length)
+  const sendThree = async (worker: Promise<ChildProcess>) => {
+    const expected = warehouse.received.length + 3
+    for (let count = 0; count < 3; count += 1) await addNewFulfillment(a, locationId)
+    await worker
+    await until('three are being sent', () => warehouse.received.length === expected)
+    return worker
+  }
+  const expireLocks = () => lading.sql`
+    update graphile_worker._private_jobs set locked_at = locked_at - interval '2 minutes' where locked_at is not null`
+  await expireLocks()
+  await freeJobsOfDeadWorkers(lading.sql)
+
+  const killed = await sendThree(startWorkerProcess(lading.ownerUrl))
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  await lading.sql`
-    update graphile_worker._private_jobs set locked_at = locked_at - interval '2 minutes' where locked_at is not null`
-  const before = await taken()
-  await lading.sql`select internal.add_job('free_jobs_of_dead_workers', '{}')`
-  await until('the jobs of the killed one are freed', async () => (await taken()).length < before.length)
+  expect(await freeJobsOfDeadWorkers(lading.sql), 'not within the first minute').toBe(0)
+
+  const running = await sendThree(startWorkerProcess(lading.ownerUrl))
+  await expireLocks()
+  expect(await freeJobsOfDeadWorkers(lading.sql)).toBe(3)
+  expect(await freeJobsOfDeadWorkers(lading.sql)).toBe(0)
   running.kill('SIGKILL')
   await once(running, 'exit')
+  await expireLocks()
+  expect(await freeJobsOfDeadWorkers(lading.sql)).toBe(3)
 })

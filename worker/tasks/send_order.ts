@@ -32,23 +32,26 @@ export const sendOrder = ({ sql, outbound, sendMilliseconds }: Parts): Task => {
 
   const claim = inBatches<string, Claim | null>(MOST_AT_ONCE, async (ids) => {
     const rows = await sql<{ id: string; claim: Claim | null }[]>`
-      select id, internal.claim_fulfillment(id, make_interval(secs => ${leaseSeconds})) as claim
-      from (select id from unnest(${ids}::uuid[]) id order by id) sorted`
+      select fulfillment_id as id, claim
+      from internal.claim_fulfillments(${ids}::uuid[], make_interval(secs => ${leaseSeconds}))`
     const claims = new Map(rows.map((row) => [row.id, row.claim]))
-    return ids.map((id) => claims.get(id) ?? null)
+    // Two jobs for one fulfillment: the claim is that of the first.
+    return ids.map((id) => {
+      const own = claims.get(id) ?? null
+      claims.delete(id)
+      return own
+    })
   })
 
   const record = inBatches<Sent, void>(MOST_AT_ONCE, async (sent) => {
-    await sql`
-      select internal.record_sending(id, token, status, network_error, answer)
-      from (
-        select * from unnest(
-          ${sent.map(({ id }) => id)}::uuid[], ${sent.map(({ token }) => token)}::bigint[],
-          ${sent.map(({ status }) => status)}::integer[], ${sent.map(({ networkError }) => networkError)}::text[],
-          ${sent.map(({ answer }) => answer)}::text[]
-        ) as outcome (id, token, status, network_error, answer)
-        order by id
-      ) sorted`
+    const outcomes = sent.map(({ id, token, status, networkError, answer }) => ({
+      id,
+      token,
+      status,
+      network_error: networkError,
+      answer,
+    }))
+    await sql`select internal.record_sendings(${sql.json(outcomes)})`
     return sent.map(() => undefined)
   })
 

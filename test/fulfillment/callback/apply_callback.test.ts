@@ -244,14 +244,14 @@ describe('many fulfillments in one message', () => {
         await postCallback(lading, given.step, {
           orderUpdate: {
             id: given.order.id,
-            fulfillments: Array.from({ length: many + 1 }, () => ({
+            fulfillments: Array.from({ length: 5_001 }, () => ({
               locationId: given.location,
               status: 'OPEN',
               lineItems: [],
             })),
           },
         }),
-        'orderUpdate.fulfillments',
+        'orderUpdate.fulfillments: must be at most 5000',
       )
     })
     expect(await fulfillmentsOf(a, given.order)).toHaveLength(1)

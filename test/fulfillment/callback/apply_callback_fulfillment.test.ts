@@ -7,8 +7,8 @@ import {
   addPending,
   deleteFulfillment,
   fulfillmentsOf,
-  patchFulfillment,
   type Pending,
+  patchFulfillment,
   type Status,
 } from '../scenario.ts'
 import { expectUnchanged } from '../snapshot.ts'

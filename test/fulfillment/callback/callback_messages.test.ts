@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { addItem, addLocation, addOrder, distinct, stock } from '../../builders.ts'
 import { startLading } from '../../harness/lading.ts'
 import { applied, expectNothingNew, expectRefused, postCallback } from '../callback.ts'
-import { addFulfillment, addPending, addStep, fulfillmentsOf, stockOf, type Pending } from '../scenario.ts'
+import { addFulfillment, addPending, addStep, fulfillmentsOf, type Pending, stockOf } from '../scenario.ts'
 import { expectUnchanged } from '../snapshot.ts'
 
 const lading = await startLading()

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { add, addItem, addLocation, addOrder, type Item, stock } from '../../builders.ts'
 import { startLading } from '../../harness/lading.ts'
-import { applied, type CallbackAnswer, expectRefused, type PostedLine } from '../callback.ts'
-import { postCallback } from '../callback.ts'
+import { applied, type CallbackAnswer, expectRefused, type PostedLine, postCallback } from '../callback.ts'
 import { addFulfillment, addStep, fulfillmentsOf, statesOf, stockOf } from '../scenario.ts'
 import { expectUnchanged } from '../snapshot.ts'
 

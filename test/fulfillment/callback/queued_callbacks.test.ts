@@ -58,7 +58,7 @@ describe('a step that is not synchronous', () => {
 
   test('the same message queued twice is applied once', async () => {
     for (let n = 0; n < 2; n++) expect(await given.ship(10)).toMatchObject(accepted)
-    const results = []
+    const results: (UpdateResult | null)[] = []
     for (const { id } of await queued()) results.push(await apply(id))
     expect(results.map((result) => result !== null)).toEqual([true, false])
     expect(await given.stock()).toBe('90/0')

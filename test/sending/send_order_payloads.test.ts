@@ -9,7 +9,7 @@ const { a, sql } = lading
 
 const payloadOf = async (fulfillment: { id: string }) => {
   const [row] = await sql<{ payload: Record<string, unknown> }[]>`
-    select internal.send_order_payload(${fulfillment.id}) as payload`
+    select payload from internal.send_order_payloads(array[${fulfillment.id}::uuid])`
   return row?.payload
 }
 const addAddress = (name: string, additional_fields: object | null) =>

@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { succeeded, verify } from '../builders.ts'
-import {
-  activitiesOf,
-  addFulfillment,
-  deleteFulfillment,
-  patchFulfillment,
-  statesOf,
-  stockOf,
-} from '../fulfillment/scenario.ts'
+import { activitiesOf, deleteFulfillment, patchFulfillment, statesOf, stockOf } from '../fulfillment/scenario.ts'
 import { startLading } from '../harness/lading.ts'
 import { addSending, claim, fulfill, record, type Sending } from './sending_builders.ts'
 
