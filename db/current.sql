@@ -1,1 +1,1 @@
---!include all.sql
+-- Enter migration here

@@ -1340,6 +1340,7 @@ comment on column api.shipment_receipt_webhooks.update_time is 'When the record 
 
 CREATE INDEX shipment_receipt_webhooks_business_id_action_idx ON api.shipment_receipt_webhooks USING btree (business_id, action);
 CREATE INDEX shipment_receipt_webhooks_business_id_shipment_receipt_id_idx ON api.shipment_receipt_webhooks USING btree (business_id, shipment_receipt_id);
+CREATE INDEX shipment_receipt_webhooks_ready_by_transaction_idx ON api.shipment_receipt_webhooks USING btree (transaction_id) WHERE (status = 'ready'::api.webhook_status);
 CREATE INDEX shipment_receipt_webhooks_ready_idx ON api.shipment_receipt_webhooks USING btree (id) WHERE (status = 'ready'::api.webhook_status);
 
 alter table api.shipment_receipt_webhooks replica identity using index shipment_receipt_webhooks_business_id_id_key;
@@ -1442,6 +1443,7 @@ comment on column api.shipment_webhooks.update_time is 'When the record was last
 
 CREATE INDEX shipment_webhooks_business_id_action_idx ON api.shipment_webhooks USING btree (business_id, action);
 CREATE INDEX shipment_webhooks_business_id_shipment_id_idx ON api.shipment_webhooks USING btree (business_id, shipment_id);
+CREATE INDEX shipment_webhooks_ready_by_transaction_idx ON api.shipment_webhooks USING btree (transaction_id) WHERE (status = 'ready'::api.webhook_status);
 CREATE INDEX shipment_webhooks_ready_idx ON api.shipment_webhooks USING btree (id) WHERE (status = 'ready'::api.webhook_status);
 
 alter table api.shipment_webhooks replica identity using index shipment_webhooks_business_id_id_key;
@@ -1738,8 +1740,9 @@ CREATE INDEX webhook_deliveries_business_id_event_id_idx ON api.webhook_deliveri
 CREATE INDEX webhook_deliveries_business_id_object_id_sequence_idx ON api.webhook_deliveries USING btree (business_id, object_id, sequence);
 CREATE INDEX webhook_deliveries_business_id_replay_of_idx ON api.webhook_deliveries USING btree (business_id, replay_of) WHERE (replay_of IS NOT NULL);
 CREATE INDEX webhook_deliveries_business_id_webhook_configuration_id_id_idx ON api.webhook_deliveries USING btree (business_id, webhook_configuration_id, id);
-CREATE INDEX webhook_deliveries_due_by_configuration_idx ON api.webhook_deliveries USING btree (business_id, webhook_configuration_id, next_attempt_time) WHERE (next_attempt_time IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_by_configuration_idx ON api.webhook_deliveries USING btree (business_id, webhook_configuration_id, next_attempt_time, id) WHERE (next_attempt_time IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_idx ON api.webhook_deliveries USING btree (next_attempt_time) WHERE (next_attempt_time IS NOT NULL);
+CREATE INDEX webhook_deliveries_failed_idx ON api.webhook_deliveries USING btree (business_id, id) WHERE (state = ANY (ARRAY['failed'::api.webhook_delivery_state, 'canceled'::api.webhook_delivery_state]));
 
 alter table api.webhook_deliveries replica identity using index webhook_deliveries_business_id_id_key;
 
@@ -2239,7 +2242,7 @@ declare
   new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
   lines jsonb[];
   prefixes text[];
-  items uuid[];
+  rows jsonb[];
   problem text;
 begin
   perform internal.check_input(
@@ -2268,29 +2271,67 @@ begin
     perform internal.refuse_input('line_items: at least one line is required');
   end if;
 
-  items := internal.match_items("order".business_id, prefixes, lines);
-  select
-    array_agg(coalesce(l.inventory_item_id, given.item) order by given.position),
-    (array_agg(
-      given.prefix || case
-        when given.line ->> 'order_line_item_id' is null and given.item is null then 'sku: is required'
-        when given.line ->> 'order_line_item_id' is null then format('sku: the order has no line of "%s"', given.line ->> 'sku')
-        else format('order_line_item_id: the order has no line "%s"', given.line ->> 'order_line_item_id')
-      end
-      order by given.position
-    ) filter (where l.id is null))[1]
-  into items, problem
-  from unnest(lines, prefixes, items) with ordinality as given (line, prefix, item, position)
-  left join lateral (
-    select l.id, l.inventory_item_id
+  -- lines that name a SKU take what is left of the order's lines of it in turn, split where one does not hold it
+  with given as (
+    select l.position, l.prefix, l.line, (l.line ->> 'quantity')::bigint as quantity,
+      (l.line ->> 'order_line_item_id')::uuid as order_line_id, l.item
+    from unnest(lines, prefixes, internal.match_items("order".business_id, prefixes, lines))
+      with ordinality as l (line, prefix, item, position)
+  ),
+  open_line as (
+    select l.id, l.inventory_item_id, greatest(0, l.quantity - coalesce(progress.fulfilled, 0)
+      - coalesce((select sum(g.quantity) from given g where g.order_line_id = l.id), 0)) as room
     from api.order_line_items l
+    left join internal.order_line_progress progress on progress.order_line_item_id = l.id
     where l.business_id = "order".business_id and l.order_id = "order".id
-      and case when given.line ->> 'order_line_item_id' is not null
-        then l.id = (given.line ->> 'order_line_item_id')::uuid
-        else l.inventory_item_id = given.item
+  ),
+  room as (
+    select id, inventory_item_id, sum(room) over up_to_here - room as room_from, sum(room) over up_to_here as room_to
+    from open_line
+    window up_to_here as (partition by inventory_item_id order by room desc, id)
+  ),
+  wanted as (
+    select g.*, sum(g.quantity) over up_to_here - g.quantity as wanted_from, sum(g.quantity) over up_to_here as wanted_to
+    from given g
+    where g.order_line_id is null
+    window up_to_here as (partition by g.item order by g.quantity desc, g.position)
+  ),
+  piece as (
+    select g.position, g.line, l.id as order_line_id, l.inventory_item_id, g.quantity
+    from given g
+    join open_line l on l.id = g.order_line_id
+    union all
+    select w.position, w.line, r.id, r.inventory_item_id, least(w.wanted_to, r.room_to) - greatest(w.wanted_from, r.room_from)
+    from wanted w
+    join room r on r.inventory_item_id = w.item and r.room_from < w.wanted_to and w.wanted_from < r.room_to
+  )
+  select
+    array(
+      select line || jsonb_build_object(
+        'id', case when row_number() over (partition by position order by order_line_id) = 1
+          then coalesce((line ->> 'id')::uuid, uuidv7()) else uuidv7() end,
+        'business_id', "order".business_id, 'fulfillment_id', new_id, 'inventory_item_id', inventory_item_id,
+        'order_line_item_id', order_line_id, 'quantity', quantity
+      )
+      from piece
+      order by position, order_line_id
+    ),
+    (
+      select g.prefix || case
+        when g.order_line_id is not null and not exists (select from open_line l where l.id = g.order_line_id)
+          then format('order_line_item_id: the order has no line "%s"', g.line ->> 'order_line_item_id')
+        when g.order_line_id is null and g.item is null then 'sku: is required'
+        when g.order_line_id is null and not exists (select from open_line l where l.inventory_item_id = g.item)
+          then format('sku: the order has no line of "%s"', coalesce(g.line ->> 'sku', g.line ->> 'inventory_item_id'))
+        else 'quantity: more than is left to fulfill'
       end
-    limit 1
-  ) l on true;
+      from given g
+      left join (select position, sum(quantity) as quantity from piece group by 1) taken using (position)
+      where taken.quantity is distinct from g.quantity
+      order by g.position
+      limit 1
+    )
+  into rows, problem;
   if problem is not null then
     perform internal.refuse_input(problem);
   end if;
@@ -2300,18 +2341,7 @@ begin
     array[fulfillment - 'line_items' || jsonb_build_object('id', new_id, 'business_id', "order".business_id)],
     '{}', true
   );
-  perform internal.upsert_rows(
-    'api.fulfillment_line_items',
-    array(
-      select line || jsonb_build_object(
-        'id', coalesce((line ->> 'id')::uuid, uuidv7()), 'business_id', "order".business_id, 'fulfillment_id', new_id,
-        'inventory_item_id', item
-      )
-      from unnest(lines, items) with ordinality as l (line, item, position)
-      order by position
-    ),
-    '{}', true
-  );
+  perform internal.upsert_rows('api.fulfillment_line_items', rows, '{}', true);
   return (select document from internal.fulfillments_in_full(array[new_id]));
 end
 $function$;
@@ -3207,12 +3237,19 @@ create table internal.order_line_progress (
 
 comment on table internal.order_line_progress is 'Units ordered and being fulfilled per order line; a constraint keeps the second within the first.';
 
-CREATE INDEX order_line_progress_business_id_order_line_item_id_idx ON internal.order_line_progress USING btree (business_id, order_line_item_id);
+CREATE UNIQUE INDEX order_line_progress_business_id_key ON internal.order_line_progress USING btree (business_id, order_line_item_id);
+
+alter table internal.order_line_progress replica identity using index order_line_progress_business_id_key;
 
 alter table internal.order_line_progress enable row level security, force row level security;
 
-create policy every_business on internal.order_line_progress for all to owner
+create policy every_business on internal.order_line_progress for all to operator, owner
   using (true);
+create policy own_business on internal.order_line_progress for all to business
+  using (business_id = (( SELECT internal.business_id() AS business_id)));
+
+grant select on internal.order_line_progress to business;
+grant select on internal.order_line_progress to operator;
 
 create table internal.portal_links (
   id uuid default uuidv7() not null,
@@ -3288,6 +3325,7 @@ create table internal.queued_callbacks (
   idempotency_key text,
   creation_time timestamp with time zone default now() not null,
   constraint queued_callbacks_pkey PRIMARY KEY (id),
+  constraint queued_callbacks_business_id_id_key UNIQUE (business_id, id),
   constraint queued_callbacks_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
   constraint queued_callbacks_business_id_step_id_fkey FOREIGN KEY (business_id, step_id) REFERENCES api.process_shipments_steps(business_id, id) ON DELETE CASCADE
 );
@@ -3295,6 +3333,8 @@ create table internal.queued_callbacks (
 comment on table internal.queued_callbacks is 'Messages of warehouses to steps that are not synchronous, until they are applied.';
 
 CREATE INDEX queued_callbacks_business_id_step_id_idx ON internal.queued_callbacks USING btree (business_id, step_id);
+
+alter table internal.queued_callbacks replica identity using index queued_callbacks_business_id_id_key;
 
 alter table internal.queued_callbacks enable row level security, force row level security;
 
@@ -3431,7 +3471,7 @@ create table internal.webhook_sequences (
   last_sequence bigint not null,
   constraint webhook_sequences_pkey PRIMARY KEY (business_id, object_id),
   constraint webhook_sequences_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id) ON DELETE CASCADE,
-  constraint webhook_sequences_last_sequence_check CHECK (last_sequence > 0)
+  constraint webhook_sequences_last_sequence_check CHECK (last_sequence >= 0)
 );
 
 comment on table internal.webhook_sequences is 'The sequence last given to an event of a shipment or receipt.';
@@ -3512,6 +3552,26 @@ begin
   perform graphile_worker.add_job(task, payload::json, job_key => add_job.job_key, run_at => add_job.run_at);
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION internal.add_jobs(task text, payloads jsonb[], job_keys text[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if payloads is null then
+    return 0;
+  end if;
+  perform graphile_worker.add_jobs(array(
+    select (task, payload::json, null, null, null, job_key, null, null)::graphile_worker.job_spec
+    from unnest(payloads, job_keys) as j (payload, job_key)
+  ));
+  return cardinality(payloads);
+end
+$function$;
+
+comment on function internal.add_jobs(pg_catalog.text,pg_catalog.jsonb[],pg_catalog.text[]) is 'Queues many jobs of one task, each with a payload and a key; returns how many.';
 
 CREATE OR REPLACE FUNCTION internal.address_is_allowed(address text)
  RETURNS boolean
@@ -3595,6 +3655,9 @@ begin
     changed_order := internal.apply_warehouse_refusal(step, message);
   else
     changed_order := internal.find_callback_order(step, order_update);
+    if jsonb_array_length(order_update -> 'fulfillments') > 1 then
+      perform internal.lock_stock_of_order(step, changed_order);
+    end if;
     for mapped in
       select p.posted, format('orderUpdate.fulfillments[%s].', p.position - 1) as path, w.location_id
       from jsonb_array_elements(order_update -> 'fulfillments') with ordinality as p (posted, position)
@@ -3666,6 +3729,9 @@ begin
       perform internal.refuse(400, path || 'lineItems: nothing ships');
     end if;
 
+    if left_out <> '{}' then
+      perform internal.lock_stock_of_order(step, order_id);
+    end if;
     if left_out <> '{}' and partial_shipments and jsonb_array_length(posted -> 'lineItems') > 0 then
       perform internal.merge_callback_fields(fulfillment.id, step.id, posted, 'PENDING');
       part_id := internal.split_fulfillment(fulfillment.id, lines, status, (posted ->> 'shippedAt')::timestamptz);
@@ -3741,6 +3807,7 @@ begin
     perform internal.refuse(400, format('warehouseOrderId: no pending fulfillment has "%s"', message ->> 'warehouseOrderId'));
   end if;
 
+  perform internal.lock_stock_of_order(step, orders[1]);
   if rejected then
     delete from api.fulfillments f where f.id = any (fulfillments);
     update api.orders o set status = 'hold' where o.id = orders[1] and o.status <> 'hold';
@@ -4060,21 +4127,24 @@ grant execute on function internal.check_request() to warehouse;
 comment on function internal.claim_deliveries(pg_catalog.uuid,integer,interval,timestamp with time zone) is 'Claims due deliveries of a configuration under a lease and returns what to send.';
 
 CREATE OR REPLACE FUNCTION internal.claim_deliveries(configuration_id uuid, most integer, lease interval DEFAULT 'PT1M'::interval, at timestamp with time zone DEFAULT now())
- RETURNS TABLE(delivery_id uuid, lease_token bigint, event_id uuid, url text, consumer_url text, body text, secrets text[])
+ RETURNS TABLE(delivery_id uuid, lease_token bigint, event_id uuid, object_id uuid, url text, consumer_url text, body text, secrets text[])
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 #variable_conflict use_column
+declare
+  configuration api.webhook_configurations;
 begin
+  select c.* into configuration from api.webhook_configurations c where c.id = configuration_id and c.is_enabled;
   return query
   with due as (
     select d.id
-    from api.webhook_configurations c
-    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
-    where c.id = configuration_id and c.is_enabled and d.next_attempt_time <= at
+    from api.webhook_deliveries d
+    where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
+      and d.next_attempt_time <= at
     order by d.next_attempt_time, d.id
     limit most
-    for update of d skip locked
+    for update skip locked
   ),
   claimed as (
     update api.webhook_deliveries d
@@ -4084,74 +4154,77 @@ begin
     returning d.*
   )
   select
-    d.id, d.lease_token, d.event_id,
-    case when c.producer_url = internal.delivery_address() or d.payload_bytes > 300000
-      then c.hook_consumer_url else c.producer_url end,
-    case when c.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000 then c.hook_consumer_url end,
+    d.id, d.lease_token, d.event_id, d.object_id,
+    case when configuration.producer_url = internal.delivery_address() or d.payload_bytes > 300000
+      then configuration.hook_consumer_url else configuration.producer_url end,
+    case when configuration.producer_url <> internal.delivery_address() and d.payload_bytes <= 300000
+      then configuration.hook_consumer_url end,
     coalesce(d.payload, internal.rebuilt_payload(d))::text,
     array(
       select s.secret from internal.webhook_secrets s
-      where s.business_id = c.business_id and s.webhook_configuration_id = c.id
+      where s.business_id = configuration.business_id and s.webhook_configuration_id = configuration.id
         and (s.expires_time is null or s.expires_time > at)
       order by s.expires_time desc nulls first
     )
   from claimed d
-  join api.webhook_configurations c on c.business_id = d.business_id and c.id = d.webhook_configuration_id
   order by d.sequence, d.id;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION internal.claim_fulfillment(fulfillment_id uuid, lease interval DEFAULT 'PT1M'::interval)
- RETURNS jsonb
+CREATE OR REPLACE FUNCTION internal.claim_fulfillments(fulfillments uuid[], lease interval DEFAULT 'PT1M'::interval)
+ RETURNS TABLE(fulfillment_id uuid, claim jsonb)
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
+#variable_conflict use_column
 declare
-  fulfillment api.fulfillments;
-  step internal.sending_steps;
-  claimed internal.send_order_claims;
+  locked uuid[] := array(
+    select f.id from api.fulfillments f
+    where f.id = any (fulfillments) and f.status = 'NEW'
+    order by f.id
+    for no key update skip locked
+  );
+  claimed uuid[];
 begin
-  select f.* into fulfillment
-  from api.fulfillments f
-  where f.id = claim_fulfillment.fulfillment_id and f.status = 'NEW'
-  for no key update;
-  select s.* into step
-  from internal.sending_steps s
-  where s.business_id = fulfillment.business_id and s.location_id = fulfillment.location_id;
-  if step.step_id is null or not exists (
-    select from api.fulfillment_line_items l where l.business_id = fulfillment.business_id and l.fulfillment_id = fulfillment.id
-  ) then
-    return null;
-  end if;
-
-  insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
-  values (fulfillment.id, fulfillment.business_id, now() + lease)
-  on conflict on constraint send_order_claims_pkey do update set
-    token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
-  where claim.lease_expires_time < now()
-  returning * into claimed;
-  if claimed.token is null then
-    return null;
-  end if;
+  with taken as (
+    insert into internal.send_order_claims as claim (fulfillment_id, business_id, lease_expires_time)
+    select f.id, f.business_id, now() + lease
+    from api.fulfillments f
+    join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+    where f.id = any (locked) and exists (
+      select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
+    )
+    order by f.id
+    on conflict on constraint send_order_claims_pkey do update set
+      token = claim.token + 1, lease_expires_time = excluded.lease_expires_time
+    where claim.lease_expires_time < now()
+    returning fulfillment_id
+  )
+  select array_agg(taken.fulfillment_id) into claimed from taken;
 
   update api.fulfillments f
   set additional_fields = coalesce(f.additional_fields, '{}') || jsonb_build_object('warehouse_order_id', f.id)
-  where f.id = fulfillment.id and f.additional_fields ->> 'warehouse_order_id' is null;
+  where f.id = any (claimed) and f.additional_fields ->> 'warehouse_order_id' is null;
 
-  return jsonb_build_object(
-    'token', claimed.token,
+  return query
+  select f.id, jsonb_build_object(
+    'token', c.token,
     'url', coalesce(step.entry ->> 'webhookUrl', step.payload_url),
     'auth_query_field', case when step.entry ->> 'webhookUrl' is null then step.auth_query_field end,
-    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then (
-      select s.auth_query_value from internal.send_orders_secrets s
-      where s.business_id = step.business_id and s.send_orders_step_id = step.step_id
-    ) end,
-    'payload', internal.send_order_payload(fulfillment.id)
-  );
+    'auth_query_value', case when step.entry ->> 'webhookUrl' is null then secret.auth_query_value end,
+    'payload', p.payload
+  )
+  from api.fulfillments f
+  join internal.send_order_claims c on c.business_id = f.business_id and c.fulfillment_id = f.id
+  join internal.sending_steps step on step.business_id = f.business_id and step.location_id = f.location_id
+  join internal.send_order_payloads(claimed) p on p.fulfillment_id = f.id
+  left join internal.send_orders_secrets secret
+    on secret.business_id = step.business_id and secret.send_orders_step_id = step.step_id
+  where f.id = any (claimed);
 end
 $function$;
 
-comment on function internal.claim_fulfillment(pg_catalog.uuid,interval) is 'Claims a NEW fulfillment for sending and returns the request to make; null when there is nothing to send.';
+comment on function internal.claim_fulfillments(pg_catalog.uuid[],interval) is 'Claims NEW fulfillments for sending and returns the request to make for each; none for those that there is nothing to send of.';
 
 CREATE OR REPLACE FUNCTION internal.commit_fulfillment_lines(lines uuid[])
  RETURNS void
@@ -4201,6 +4274,7 @@ begin
   )
   order by channel.id
   for share;
+  perform from internal.commitments where line_id = any (lines) order by line_id for update;
 
   perform internal.keep_commitments(lines, array(
     select (
@@ -4507,7 +4581,8 @@ begin
   else
     update api.webhook_deliveries d set
       state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
-    where d.business_id = new.business_id and d.webhook_configuration_id = new.id and d.next_attempt_time is not null;
+    where d.business_id = new.business_id and d.webhook_configuration_id = new.id
+      and d.next_attempt_time is not null and d.state = 'pending';
   end if;
   return null;
 end
@@ -4675,6 +4750,10 @@ begin
     perform internal.refuse(400, format('%slocationId: several fulfillments of the order at location "%s" fit: name one by id or warehouse_order_id', path, posted ->> 'locationId'));
   end if;
 
+  -- lines before their fulfillment, as a change of a line locks them
+  perform from api.fulfillment_line_items l
+  where l.business_id = find_callback_fulfillment.business_id and l.fulfillment_id = candidates[1]
+  order by l.id for update;
   select f.* into fulfillment from api.fulfillments f where f.id = candidates[1] for no key update;
   return fulfillment;
 end
@@ -4696,44 +4775,66 @@ declare
     ) field
     where field ->> 'name' = 'warehouse_order_id'
   );
+  given_id constant uuid :=
+    case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end;
+  given_channel_order_id constant text := order_update ->> 'channelOrderId';
+  given_purchase_order_number constant text := order_update ->> 'purchaseOrderNumber';
   given text;
+  candidates uuid[] := '{}';
   found_orders uuid[];
 begin
-  with candidate as (
-    select o.id from api.orders o
-    where o.business_id = step.business_id
-      and o.id = case when pg_input_is_valid(order_update ->> 'id', 'uuid') then (order_update ->> 'id')::uuid end
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.channel_order_id = order_update ->> 'channelOrderId'
-    union
-    select o.id from api.orders o
-    where o.business_id = step.business_id and o.purchase_order_number = order_update ->> 'purchaseOrderNumber'
-    union
-    select f.order_id from api.fulfillments f
-    where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-  ),
-  of_channels as (
-    select o.*, array(
-      select distinct f.additional_fields ->> 'warehouse_order_id'
-      from api.fulfillments f
-      where f.business_id = step.business_id and f.order_id = o.id
-        and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
-    ) as known_warehouse_order_ids
-    from candidate
-    join api.orders o using (id)
-    where step.channel_ids = '{}' or step.channel_ids is null or o.channel_id = any (step.channel_ids)
-  )
-  select array_agg(o.id)
-  into found_orders
-  from of_channels o
-  where (order_update ->> 'id' is null or o.id::text = lower(order_update ->> 'id'))
-    and (order_update ->> 'channelOrderId' is null or o.channel_order_id = order_update ->> 'channelOrderId')
-    and (order_update ->> 'purchaseOrderNumber' is null or o.purchase_order_number = order_update ->> 'purchaseOrderNumber')
-    and not exists (
-      select from of_channels other
-      where other.id <> o.id and not other.known_warehouse_order_ids <@ o.known_warehouse_order_ids
+  if given_id is not null then
+    candidates := array(select o.id from api.orders o where o.business_id = step.business_id and o.id = given_id);
+  end if;
+  if given_channel_order_id is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o where o.business_id = step.business_id and o.channel_order_id = given_channel_order_id
     );
+  end if;
+  if given_purchase_order_number is not null then
+    candidates := candidates || array(
+      select o.id from api.orders o
+      where o.business_id = step.business_id and o.purchase_order_number = given_purchase_order_number
+    );
+  end if;
+  if warehouse_order_ids <> '{}' then
+    candidates := candidates || array(
+      select distinct f.order_id from api.fulfillments f
+      where f.business_id = step.business_id and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+    );
+  end if;
+  candidates := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (coalesce(step.channel_ids, '{}') = '{}' or o.channel_id = any (step.channel_ids))
+  );
+
+  found_orders := array(
+    select o.id
+    from api.orders o
+    where o.id = any (candidates)
+      and (order_update ->> 'id' is null or o.id = given_id)
+      and (given_channel_order_id is null or o.channel_order_id = given_channel_order_id)
+      and (given_purchase_order_number is null or o.purchase_order_number = given_purchase_order_number)
+  );
+  if warehouse_order_ids <> '{}' and cardinality(candidates) > 1 then
+    -- an order agrees when no other has a warehouse_order_id that it has not
+    found_orders := array(
+      select o.id
+      from unnest(found_orders) as o (id)
+      where not exists (
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = any (candidates) and f.order_id <> o.id
+          and f.additional_fields ->> 'warehouse_order_id' = any (warehouse_order_ids)
+        except
+        select f.additional_fields ->> 'warehouse_order_id'
+        from api.fulfillments f
+        where f.business_id = step.business_id and f.order_id = o.id
+      )
+    );
+  end if;
 
   if cardinality(found_orders) = 1 then
     perform from api.orders o where o.id = found_orders[1] for no key update;
@@ -4748,7 +4849,7 @@ begin
   );
   perform internal.refuse(400, case
     when given = '' then 'orderUpdate: id, channelOrderId, purchaseOrderNumber or the warehouse_order_id of a fulfillment is required'
-    when found_orders is null then 'orderUpdate: no order has ' || given
+    when found_orders = '{}' then 'orderUpdate: no order has ' || given
     else 'orderUpdate: several orders have ' || given
   end);
 end
@@ -4858,17 +4959,51 @@ CREATE OR REPLACE FUNCTION internal.fire_events(only_transaction bigint DEFAULT 
  SET search_path TO ''
 AS $function$
 declare
+  businesses uuid[];
+  objects uuid[];
   taken uuid[];
   configurations uuid[];
 begin
+  if only_transaction is null then
+    select array_agg(o.business_id), array_agg(o.object_id) into businesses, objects
+    from (
+      select e.business_id, e.object_id from internal.webhook_events e where e.status = 'ready' order by e.id limit most
+    ) o;
+  else
+    select array_agg(e.business_id), array_agg(e.object_id) into businesses, objects
+    from internal.webhook_events e
+    where e.status = 'ready' and e.transaction_id = only_transaction;
+  end if;
+  if objects is null then
+    return 0;
+  end if;
+
+  insert into internal.webhook_sequences (business_id, object_id, last_sequence)
+  select distinct o.business_id, o.object_id, 0 from unnest(businesses, objects) o (business_id, object_id)
+  order by 1, 2
+  on conflict do nothing;
+
+  if only_transaction is null then
+    select array_agg(held.business_id), array_agg(held.object_id) into businesses, objects
+    from (
+      select s.business_id, s.object_id
+      from internal.webhook_sequences s
+      where (s.business_id, s.object_id) in (select * from unnest(businesses, objects))
+      for update skip locked
+    ) held;
+  else
+    perform from internal.webhook_sequences s
+    where (s.business_id, s.object_id) in (select * from unnest(businesses, objects))
+    order by s.business_id, s.object_id
+    for update;
+  end if;
+
   taken := array(
-    select id from api.shipment_webhooks
-    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
-    order by id limit most for update skip locked
-  ) || array(
-    select id from api.shipment_receipt_webhooks
-    where status = 'ready' and (only_transaction is null or transaction_id = only_transaction)
-    order by id limit most for update skip locked
+    select e.id
+    from internal.webhook_events e
+    where e.status = 'ready' and (e.business_id, e.object_id) in (select * from unnest(businesses, objects))
+    order by e.id
+    limit most
   );
   if taken = '{}' then
     return 0;
@@ -4878,10 +5013,10 @@ begin
     select e.* from internal.webhook_events e where e.id = any (taken)
   ),
   counted as (
-    insert into internal.webhook_sequences as s (business_id, object_id, last_sequence)
-    select business_id, object_id, count(*) from event group by 1, 2 order by 1, 2
-    on conflict (business_id, object_id) do update set last_sequence = s.last_sequence + excluded.last_sequence
-    returning business_id, object_id, last_sequence
+    update internal.webhook_sequences s set last_sequence = s.last_sequence + e.events
+    from (select business_id, object_id, count(*) as events from event group by 1, 2) e
+    where s.business_id = e.business_id and s.object_id = e.object_id
+    returning s.business_id, s.object_id, s.last_sequence
   ),
   numbered as (
     select e.*,
@@ -4949,6 +5084,21 @@ $function$;
 comment on function internal.first_id_at(timestamp with time zone) is 'The lowest id that a record made at an instant can have.';
 
 grant execute on function internal.first_id_at(timestamp with time zone) to business;
+
+CREATE OR REPLACE FUNCTION internal.fulfillment_stage(status api.fulfillment_status)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select case
+    when status in ('NEW', 'PENDING') then 'committed'
+    when status in ('OPEN', 'SUCCESS') then 'shipped'
+    else 'released'
+  end
+$function$;
+
+comment on function internal.fulfillment_stage(api.fulfillment_status) is 'What a fulfillment in a state does with its units: committed, shipped or released.';
 
 CREATE OR REPLACE FUNCTION internal.fulfillment_status_moves_forward()
  RETURNS trigger
@@ -5018,7 +5168,8 @@ begin
   into moved, recounted
   from old_fulfillments before
   join new_fulfillments after using (id)
-  where (before.status, before.location_id) is distinct from (after.status, after.location_id);
+  where internal.fulfillment_stage(before.status) <> internal.fulfillment_stage(after.status)
+    or before.location_id is distinct from after.location_id;
   if moved is null then
     return null;
   end if;
@@ -5344,6 +5495,9 @@ AS $function$
 declare
   order_line record;
 begin
+  if new.inventory_item_id is null then
+    return new;
+  end if;
   select l.id, item.sku, item.title, l.price, l.grams into order_line
   from api.fulfillments f
   join api.order_line_items l on l.business_id = f.business_id and l.order_id = f.order_id
@@ -5472,6 +5626,34 @@ AS $function$
 $function$;
 
 comment on function internal.lock_levels(internal.ledger_entry[]) is 'Locks the current quantities that ledger entries will change.';
+
+comment on function internal.lock_stock_of_order(api.process_shipments_steps,pg_catalog.uuid) is 'Locks the counts, commitments and quantities of an order before a message changes them in several steps.';
+
+CREATE OR REPLACE FUNCTION internal.lock_stock_of_order(step api.process_shipments_steps, order_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  order_lines uuid[] := array(
+    select l.id from api.order_line_items l
+    where l.business_id = step.business_id and l.order_id = lock_stock_of_order.order_id
+  );
+begin
+  perform from internal.order_line_progress where order_line_item_id = any (order_lines)
+  order by order_line_item_id for update;
+  perform from internal.commitments where line_id = any (order_lines) order by line_id for update;
+  perform internal.lock_levels(array(
+    select distinct (
+      f.business_id, place, l.inventory_item_id, null, null, null, null, null, null, null
+    )::internal.ledger_entry
+    from api.fulfillments f
+    join api.fulfillment_line_items l on l.business_id = f.business_id and l.fulfillment_id = f.id
+    cross join unnest(array[f.location_id, step.virtual_location_id]) place
+    where f.business_id = step.business_id and f.order_id = lock_stock_of_order.order_id and place is not null
+  ));
+end
+$function$;
 
 comment on function internal.match_callback_lines(api.fulfillments,pg_catalog.jsonb,pg_catalog.text) is 'The lines of a fulfillment with the units that a message takes of each. Refuses (400) unknown lines and more than is pending.';
 
@@ -5873,16 +6055,21 @@ CREATE OR REPLACE FUNCTION internal.new_fulfillments_are_sent()
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  fulfillments uuid[];
 begin
   if tg_table_name = 'fulfillment_line_items' then
-    perform internal.queue_sending(array(select distinct fulfillment_id from new_lines));
+    fulfillments := array(select distinct fulfillment_id from new_lines);
   else
-    perform internal.queue_sending(array(
+    fulfillments := array(
       select after.id
       from new_fulfillments after
       join old_fulfillments before using (id)
       where after.status = 'NEW' and (before.status, before.location_id) is distinct from (after.status, after.location_id)
-    ));
+    );
+  end if;
+  if fulfillments <> '{}' then
+    perform internal.queue_sending(fulfillments);
   end if;
   return null;
 end
@@ -6277,18 +6464,18 @@ $function$;
 
 comment on function internal.quantities_follow_the_ledger() is 'Adds new ledger entries to the current quantities.';
 
-comment on function internal.queue_deliveries(pg_catalog.uuid[],timestamp with time zone) is 'Queues the job that delivers what is due of each configuration.';
-
-CREATE OR REPLACE FUNCTION internal.queue_deliveries(configurations uuid[], run_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+CREATE OR REPLACE FUNCTION internal.queue_deliveries(configurations uuid[])
  RETURNS void
  LANGUAGE sql
  SET search_path TO ''
 AS $function$
   select internal.add_job(
-    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id, run_at
+    'deliver_webhooks', jsonb_build_object('webhook_configuration_id', id), 'deliver_webhooks ' || id
   )
   from unnest(configurations) id
 $function$;
+
+comment on function internal.queue_deliveries(pg_catalog.uuid[]) is 'Queues the job that delivers what is due of each configuration, at once.';
 
 CREATE OR REPLACE FUNCTION internal.queue_due_deliveries()
  RETURNS integer
@@ -6303,12 +6490,17 @@ declare
     where d.next_attempt_time <= now() and c.is_enabled
   );
 begin
+  update api.webhook_deliveries d set
+    state = 'canceled', next_attempt_time = null, ended_time = now(), error = 'The configuration was disabled'
+  from api.webhook_configurations c
+  where c.business_id = d.business_id and c.id = d.webhook_configuration_id and not c.is_enabled
+    and d.next_attempt_time <= now();
   perform internal.queue_deliveries(due);
   return cardinality(due);
 end
 $function$;
 
-comment on function internal.queue_due_deliveries() is 'The sweep: queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
+comment on function internal.queue_due_deliveries() is 'Queues delivery of every configuration that has something due, also what a worker that died left; returns how many.';
 
 CREATE OR REPLACE FUNCTION internal.queue_missed_fulfillments()
  RETURNS bigint
@@ -6328,6 +6520,34 @@ $function$;
 
 comment on function internal.queue_missed_fulfillments() is 'The sweep: queues NEW fulfillments at mapped locations that no worker is sending; returns how many.';
 
+CREATE OR REPLACE FUNCTION internal.queue_next_deliveries(configuration_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  next_time timestamptz;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('internal.queue_next_deliveries ' || configuration_id, 0));
+  next_time := (
+    select d.next_attempt_time
+    from api.webhook_configurations c
+    join api.webhook_deliveries d on d.business_id = c.business_id and d.webhook_configuration_id = c.id
+    where c.id = configuration_id and c.is_enabled and d.next_attempt_time is not null
+    order by d.next_attempt_time
+    limit 1
+  );
+  if next_time is not null then
+    perform internal.add_job(
+      'deliver_webhooks', jsonb_build_object('webhook_configuration_id', configuration_id),
+      'deliver_webhooks next ' || configuration_id, next_time
+    );
+  end if;
+end
+$function$;
+
+comment on function internal.queue_next_deliveries(pg_catalog.uuid) is 'Queues the job that delivers what is due of a configuration, at the time when something is.';
+
 CREATE OR REPLACE FUNCTION internal.queue_sending(fulfillments uuid[])
  RETURNS bigint
  LANGUAGE sql
@@ -6342,11 +6562,13 @@ AS $function$
       and exists (
         select from api.fulfillment_line_items l where l.business_id = f.business_id and l.fulfillment_id = f.id
       )
-  ),
-  queued as (
-    select internal.add_job('send_order', jsonb_build_object('fulfillment_id', id), 'send_order ' || id) from due
   )
-  select count(*) from queued
+  select internal.add_jobs(
+    'send_order',
+    array_agg(jsonb_build_object('fulfillment_id', id) order by id),
+    array_agg('send_order ' || id order by id)
+  )
+  from due
 $function$;
 
 comment on function internal.queue_sending(pg_catalog.uuid[]) is 'Queues those of the fulfillments for sending that are NEW, have lines and a mapped location; returns how many.';
@@ -6515,6 +6737,7 @@ CREATE OR REPLACE FUNCTION internal.receive_callback(application_key text, autho
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   caller record;
@@ -6561,6 +6784,7 @@ declare
     when attempt ->> 'retry_after_seconds' is not null
       then make_interval(secs => least((attempt ->> 'retry_after_seconds')::double precision, 86400))
   end;
+  is_enabled boolean;
   since timestamptz;
 begin
   select d.* into delivery
@@ -6576,22 +6800,28 @@ begin
     response_status, response_headers, response_body, duration_ms, error
   )
   values (
-    delivery.business_id, delivery.id, delivery.attempt_count + 1, at, attempt ->> 'request_url',
+    delivery.business_id, delivery.id, delivery.attempt_count + 1,
+    at - make_interval(secs => (attempt ->> 'duration_ms')::double precision / 1000), attempt ->> 'request_url',
     coalesce(nullif(attempt -> 'request_headers', 'null'), '{}'), status, nullif(attempt -> 'response_headers', 'null'),
     attempt ->> 'response_body', (attempt ->> 'duration_ms')::integer, attempt ->> 'error'
   );
 
+  is_enabled := (
+    select c.is_enabled from api.webhook_configurations c
+    where c.business_id = delivery.business_id and c.id = delivery.webhook_configuration_id
+  );
   delivery.attempt_count := delivery.attempt_count + 1;
   delivery.next_attempt_time := case
     when status between 200 and 299 or status = 410 then null
     else at + greatest(internal.retry_delay(delivery.attempt_count, random()), retry_after)
   end;
-  if internal.retry_delay(delivery.attempt_count, 0) is null then
+  if not is_enabled or internal.retry_delay(delivery.attempt_count, 0) is null then
     delivery.next_attempt_time := null;
   end if;
   update api.webhook_deliveries d set
     state = case
       when status between 200 and 299 then 'delivered'
+      when not is_enabled then 'canceled'
       when delivery.next_attempt_time is null then 'failed'
       else 'pending'
     end::api.webhook_delivery_state,
@@ -6728,43 +6958,59 @@ $function$;
 
 comment on function internal.record_message(pg_catalog.uuid,pg_catalog.jsonb) is 'Records a message of a warehouse and returns its hash; null when it was recorded before. Waits for another transaction that records it now.';
 
-comment on function internal.record_sending(pg_catalog.uuid,bigint,integer,pg_catalog.text,pg_catalog.text) is 'Records what came of sending a fulfillment: PENDING for 200–399, else removed with the activity 3PL Failure. False when there was nothing to record.';
-
-CREATE OR REPLACE FUNCTION internal.record_sending(fulfillment_id uuid, token bigint, http_status integer, network_error text, response_body text)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION internal.record_sendings(outcomes jsonb)
+ RETURNS bigint
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
-  sent api.fulfillments;
+  recorded uuid[];
+  failed uuid[];
 begin
-  select f.* into sent
-  from api.fulfillments f
-  where f.id = record_sending.fulfillment_id
+  perform from api.fulfillments f
+  where f.id in (select (o ->> 'id')::uuid from jsonb_array_elements(outcomes) o)
+  order by f.id
   for no key update;
-  delete from internal.send_order_claims claim
-  where claim.business_id = sent.business_id and claim.fulfillment_id = sent.id and claim.token = record_sending.token;
-  if not found or sent.status <> 'NEW' then
-    return false;
-  end if;
 
-  if http_status between 200 and 399 then
-    update api.fulfillments f set status = 'PENDING' where f.id = sent.id;
-  else
-    delete from api.fulfillments f where f.id = sent.id;
+  with outcome as (
+    select (o ->> 'id')::uuid as id, (o ->> 'token')::bigint as token, (o ->> 'status')::integer as http_status
+    from jsonb_array_elements(outcomes) o
+  ),
+  ended as (
+    delete from internal.send_order_claims claim
+    using outcome
+    join api.fulfillments f on f.id = outcome.id
+    where claim.business_id = f.business_id and claim.fulfillment_id = f.id and claim.token = outcome.token
+      and f.status = 'NEW'
+    returning f.id, outcome.http_status
+  )
+  select array_agg(id), array_agg(id) filter (where http_status is null or http_status not between 200 and 399)
+  into recorded, failed
+  from ended;
+
+  update api.fulfillments f set status = 'PENDING'
+  where f.id = any (recorded) and (failed is null or f.id <> all (failed));
+
+  if failed is not null then
+    with removed as (
+      delete from api.fulfillments f where f.id = any (failed) returning f.*
+    )
     insert into api.order_activities (business_id, order_id, fulfillment_id, title, description, operation, result)
-    values (
-      sent.business_id, sent.order_id, sent.id, '3PL Failure',
+    select
+      removed.business_id, removed.order_id, removed.id, '3PL Failure',
       concat_ws(E'\n',
-        'Network error: ' || network_error,
-        'HTTP status: ' || http_status,
-        'Response: ' || nullif(response_body, '')),
+        'Network error: ' || (o ->> 'network_error'),
+        'HTTP status: ' || (o ->> 'status'),
+        'Response: ' || nullif(o ->> 'answer', '')),
       'send_order', 'ERROR'
-    );
+    from removed
+    join jsonb_array_elements(outcomes) o on o ->> 'id' = removed.id::text;
   end if;
-  return true;
+  return coalesce(cardinality(recorded), 0);
 end
 $function$;
+
+comment on function internal.record_sendings(pg_catalog.jsonb) is 'Records what came of sending fulfillments: PENDING for 200–399, else removed with the activity 3PL Failure. Returns how many were recorded.';
 
 CREATE OR REPLACE FUNCTION internal.refuse(status integer, message text)
  RETURNS void
@@ -6847,6 +7093,18 @@ end
 $function$;
 
 comment on function internal.refuse_queued_callback(pg_catalog.uuid,pg_catalog.text) is 'Drops a queued message that was refused and tells why in the activities of the order that it names.';
+
+CREATE OR REPLACE FUNCTION internal.release_deliveries(deliveries uuid[], lease_tokens bigint[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+  update api.webhook_deliveries d set state = 'pending', next_attempt_time = now()
+  from unnest(deliveries, lease_tokens) held (id, lease_token)
+  where d.id = held.id and d.lease_token = held.lease_token and d.state = 'sending'
+$function$;
+
+comment on function internal.release_deliveries(pg_catalog.uuid[],bigint[]) is 'Gives back deliveries that were claimed and not sent: they are due at once.';
 
 CREATE OR REPLACE FUNCTION internal.replay(deliveries uuid[])
  RETURNS integer
@@ -7035,13 +7293,13 @@ $procedure$;
 
 comment on procedure internal.seal_tenant_table(pg_catalog.regclass) is 'Adds to a tenant table what keeps businesses apart: forced row-level security, the composite key that references use, update_time.';
 
-CREATE OR REPLACE FUNCTION internal.send_order_payload(fulfillment_id uuid)
- RETURNS jsonb
+CREATE OR REPLACE FUNCTION internal.send_order_payloads(fulfillments uuid[])
+ RETURNS TABLE(fulfillment_id uuid, payload jsonb)
  LANGUAGE sql
  STABLE
  SET search_path TO ''
 AS $function$
-  select jsonb_build_object(
+  select f.id, jsonb_build_object(
     'additionalFields', internal.texts(coalesce(o.additional_fields, '{}') || coalesce(f.additional_fields, '{}')),
     'customer', jsonb_build_object(
       'additionalFields', internal.name_value_list(customer.additional_fields),
@@ -7081,10 +7339,10 @@ AS $function$
     on billing.business_id = o.business_id and billing.id = coalesce(o.billing_address_id, customer.billing_address_id)
   left join api.addresses shipping
     on shipping.business_id = o.business_id and shipping.id = coalesce(o.address_to_id, customer.shipping_address_id)
-  where f.id = send_order_payload.fulfillment_id
+  where f.id = any (fulfillments)
 $function$;
 
-comment on function internal.send_order_payload(pg_catalog.uuid) is 'The body that a warehouse is sent for a fulfillment.';
+comment on function internal.send_order_payloads(pg_catalog.uuid[]) is 'The body that a warehouse is sent for each fulfillment.';
 
 CREATE OR REPLACE FUNCTION internal.set_allow_private_addresses(allowed boolean)
  RETURNS void
@@ -7543,19 +7801,20 @@ CREATE OR REPLACE FUNCTION internal.ships_virtually(lines uuid[])
  SET search_path TO ''
 AS $function$
 declare
-  orders uuid[] := array(
-    select distinct f.order_id
-    from api.fulfillment_line_items l
+  is_virtual boolean := exists (
+    select from api.fulfillment_line_items l
     join api.fulfillments f on f.business_id = l.business_id and f.id = l.fulfillment_id
     join api.process_shipments_steps step on step.business_id = f.business_id and step.id = f.supplier_id
     where l.id = any (lines) and f.status in ('OPEN', 'SUCCESS') and step.virtual_location_id is not null
   );
 begin
-  if orders = '{}' then
+  if not is_virtual then
     return '{}';
   end if;
-  -- orders first, as in internal.commit_order_lines: what ships is taken off what they hold
-  perform from api.orders o where o.id = any (orders) order by o.id for no key update;
+  perform from internal.commitments held
+  where held.line_id in (select l.order_line_item_id from api.fulfillment_line_items l where l.id = any (lines))
+  order by held.line_id
+  for update;
 
   return array(
     select (
