@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
@@ -97,6 +98,14 @@ test('two days at once: each prints its timeline, exits 0 within 30 s and leaves
   const { body: steps } = await rest.get<{ is_enabled: boolean }[]>('/send_orders_steps?select=is_enabled')
   expect(steps).toEqual([{ is_enabled: false }, { is_enabled: false }])
   expect((await rest.rpc('verify_inventory', { business_id: demo.business_id })).body).toEqual([])
+})
+
+test('each line that README.md shows of a day is printed', async () => {
+  const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8')
+  const shown = /^## A day in two minutes\n.*?^```text\n(.*?)^```/ms.exec(readme)?.[1]?.trimEnd().split('\n') ?? []
+  expect(shown.length).toBeGreaterThan(9)
+  const printed = (await runDemo(dataDir)).output.split('\n')
+  expect(shown.filter((line) => !printed.includes(line))).toEqual([])
 })
 
 test('exits 1 and says so when Lading was not started', async () => {
