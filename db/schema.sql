@@ -530,7 +530,8 @@ create table api.inventory_adjustments (
   constraint inventory_adjustments_business_id_fkey FOREIGN KEY (business_id) REFERENCES api.businesses(id),
   constraint inventory_adjustments_business_id_inventory_item_id_fkey FOREIGN KEY (business_id, inventory_item_id) REFERENCES api.inventory_items(business_id, id),
   constraint inventory_adjustments_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES api.locations(business_id, id),
-  constraint committed_and_incoming_are_not_negative CHECK ((inventory_status <> ALL (ARRAY['committed'::api.inventory_status, 'incoming'::api.inventory_status])) OR quantity_after >= 0)
+  constraint committed_and_incoming_are_not_negative CHECK ((inventory_status <> ALL (ARRAY['committed'::api.inventory_status, 'incoming'::api.inventory_status])) OR quantity_after >= 0),
+  constraint quantities_stay_within_a_trillion CHECK (quantity_after >= '-1000000000000'::bigint AND quantity_after <= '1000000000000'::bigint)
 );
 
 comment on table api.inventory_adjustments is 'The inventory ledger, append-only: each entry is one change of one quantity. Current quantities (inventory_quantities) are the sums of these. Read only; write by rpc/adjust_inventory.';
@@ -3709,6 +3710,10 @@ begin
     ('BACKORDER', 'CANCELED'), ('OPEN', 'SUCCESS')
   ) then
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
+  end if;
+
+  if status = 'OPEN' and fulfillment.status = 'OPEN' and exists (select from unnest(lines) l where l.taken <> l.quantity) then
+    perform internal.refuse(400, path || 'lineItems: the fulfillment has shipped, with other quantities');
   end if;
 
   if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then

@@ -2,12 +2,21 @@
 
 const logLevels: Record<string, string> = { debug: 'info', trace: 'info', info: 'warn', warn: 'error', error: 'error' }
 
+/** A request that runs longer is ended, so that a few heavy ones do not take the pool from everybody. */
+const STATEMENT_SECONDS = 15
+
+const withTimeLimit = (url: string): string => {
+  const limited = new URL(url)
+  limited.searchParams.set('options', `-c statement_timeout=${STATEMENT_SECONDS}s`)
+  return limited.href.replaceAll('+', '%20')
+}
+
 export const postgrestSettings = (options: {
   authenticatorUrl: string
   publicUrl: string
   logLevel: string
 }): NodeJS.ProcessEnv => ({
-  PGRST_DB_URI: options.authenticatorUrl,
+  PGRST_DB_URI: withTimeLimit(options.authenticatorUrl),
   PGRST_DB_SCHEMAS: 'api',
   PGRST_DB_ANON_ROLE: 'anon',
   PGRST_DB_PRE_CONFIG: 'internal.postgrest_config',

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:8b3e6cf8da340d7d6c18a37ea58cd5331f0d9c73
+--! Hash: sha1:92a2e119742d9fd72f3f25d34400508e8fb3435e
 --! Message: first release
 
 --! Included all.sql
@@ -1892,6 +1892,7 @@ create table api.inventory_adjustments (
   update_time timestamptz,
   foreign key (business_id, inventory_item_id) references api.inventory_items (business_id, id),
   foreign key (business_id, location_id) references api.locations (business_id, id),
+  constraint quantities_stay_within_a_trillion check (quantity_after between -1000000000000 and 1000000000000),
   constraint committed_and_incoming_are_not_negative
     check (inventory_status not in ('committed', 'incoming') or quantity_after >= 0),
   constraint inventory_adjustments_idempotency_key unique (business_id, idempotency_key)
@@ -6399,7 +6400,7 @@ comment on function internal.zero_short_inventory is
 --                          with partialShipments the shipped units become their own fulfillment, the rest stays PENDING
 --   CANCELED, BACKORDER    a NEW or PENDING one is released; with partialShipments only the units named
 --   SUCCESS on OPEN        the state only
---   PENDING, or the state that it has: fields are merged
+--   PENDING, or the state that it has: fields are merged; OPEN on OPEN must name exactly what has shipped
 -- Refuses (400) any other state, and lines as internal.match_callback_lines says.
 create function internal.apply_callback_fulfillment(
   step api.process_shipments_steps,
@@ -6426,6 +6427,10 @@ begin
     ('BACKORDER', 'CANCELED'), ('OPEN', 'SUCCESS')
   ) then
     perform internal.refuse(400, format('%sstatus: the fulfillment is %s and cannot become %s', path, fulfillment.status, status));
+  end if;
+
+  if status = 'OPEN' and fulfillment.status = 'OPEN' and exists (select from unnest(lines) l where l.taken <> l.quantity) then
+    perform internal.refuse(400, path || 'lineItems: the fulfillment has shipped, with other quantities');
   end if;
 
   if exists (select from unnest(lines) l where l.posted - '{id, sku, quantity}'::text[] <> '{}') then

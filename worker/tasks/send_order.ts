@@ -10,6 +10,12 @@ const LEASE_MARGIN_SECONDS = 30
 
 const MOST_AT_ONCE = 100
 
+/** A warehouse may echo the address that it was called at: the secret in it is not kept. */
+const without = (secret: string | null, answer: string): string =>
+  secret === null || secret === ''
+    ? answer
+    : answer.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***')
+
 interface Claim {
   token: string
   url: string
@@ -75,6 +81,6 @@ export const sendOrder = ({ sql, outbound, sendMilliseconds }: Parts): Task => {
         ...(helpers.abortSignal === undefined ? {} : { signal: helpers.abortSignal }),
       },
     )
-    await record({ ...outcome, id, token: claimed.token })
+    await record({ ...outcome, answer: without(value, outcome.answer), id, token: claimed.token })
   }
 }
