@@ -2233,14 +2233,14 @@ comment on function api.create_application_key(pg_catalog.text) is 'Issues an ap
 
 grant execute on function api.create_application_key(text) to operator;
 
-CREATE OR REPLACE FUNCTION api.create_fulfillment(fulfillment jsonb)
+CREATE OR REPLACE FUNCTION api.create_fulfillment(fulfillment jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
 declare
   "order" api.orders;
-  new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
+  new_id uuid;
   lines jsonb[];
   prefixes text[];
   rows jsonb[];
@@ -2249,6 +2249,7 @@ begin
   perform internal.check_input(
     '{""}', array[fulfillment], 'api.fulfillments', '{"line_items": "array"}', '{order_id, location_id, line_items}'
   );
+  new_id := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
   if coalesce(fulfillment ->> 'status', 'NEW') <> 'NEW' then
     perform internal.refuse_input('status: must be NEW');
   end if;

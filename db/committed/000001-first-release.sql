@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:92a2e119742d9fd72f3f25d34400508e8fb3435e
+--! Hash: sha1:371e56fe108a26e65965876875c57a8660d2d6bc
 --! Message: first release
 
 --! Included all.sql
@@ -5253,13 +5253,13 @@ grant execute on function internal.fulfillments_in_full to business, operator;
 --! Included fulfillment/create_fulfillment.sql
 -- Creates a NEW fulfillment of an order with its lines: one transaction, all or nothing. Lines name their order line, or
 -- the inventory item by sku.
-create function api.create_fulfillment(fulfillment jsonb) returns jsonb
+create function api.create_fulfillment(fulfillment jsonb default null) returns jsonb
 language plpgsql
 set search_path = ''
 as $$
 declare
   "order" api.orders;
-  new_id uuid := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
+  new_id uuid;
   lines jsonb[];
   prefixes text[];
   rows jsonb[];
@@ -5268,6 +5268,7 @@ begin
   perform internal.check_input(
     '{""}', array[fulfillment], 'api.fulfillments', '{"line_items": "array"}', '{order_id, location_id, line_items}'
   );
+  new_id := coalesce((fulfillment ->> 'id')::uuid, uuidv7());
   if coalesce(fulfillment ->> 'status', 'NEW') <> 'NEW' then
     perform internal.refuse_input('status: must be NEW');
   end if;
