@@ -30,7 +30,7 @@ export const webhooksToDeliver = (
         insert into api.shipments (business_id, shipment_number, carrier, tracking_number)
         select ${businessId}, 'SHP-' || n, 'Sea', 'TRACK-' || n from generate_series(1, ${deliveries}::integer) n`
       for (;;) {
-        const [row] = await sql<{ fired: number }[]>`select internal.fire_events() as fired`
+        const [row] = await sql<{ fired: number }[]>`select fired from internal.fire_events()`
         if (row === undefined || row.fired === 0) break
       }
       const payloads = await sql<{ body: string }[]>`

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:371e56fe108a26e65965876875c57a8660d2d6bc
+--! Hash: sha1:58a1135f08f67b3acb890b241ba650ec7dabebf4
 --! Message: first release
 
 --! Included all.sql
@@ -7621,7 +7621,7 @@ comment on function internal.queue_due_deliveries is
 -- transaction. Several workers may do so at once: each holds the objects whose events it fires, by their sequences, and reads
 -- state and events only then, so that a higher sequence never carries an older state. Goes by objects: with a transaction
 -- given those that it changed, waiting for others that fire them, else at most `most` that nobody fires just now. Returns how
--- many events it fired, so that a caller goes on until it is 0.
+-- many events it fired, so that a caller goes on until it is 0, and the configurations that have something to deliver.
 create view internal.webhook_events with (security_invoker = true) as
 select 'shipment' as object_name, id, business_id, transaction_id, shipment_id as object_id, action, status,
   shipment_json as snapshot, creation_time
@@ -7633,7 +7633,12 @@ from api.shipment_receipt_webhooks;
 
 comment on view internal.webhook_events is 'The event records of shipments and of receipts together.';
 
-create function internal.fire_events(only_transaction bigint default null, most integer default 500) returns integer
+create function internal.fire_events(
+  only_transaction bigint default null,
+  most integer default 500,
+  out fired integer,
+  out configurations uuid[]
+)
 language plpgsql
 set search_path = ''
 as $$
@@ -7641,8 +7646,8 @@ declare
   businesses uuid[];
   objects uuid[];
   taken uuid[];
-  configurations uuid[];
 begin
+  fired := 0;
   if only_transaction is null then
     select array_agg(o.business_id), array_agg(o.object_id) into businesses, objects
     from (
@@ -7654,7 +7659,7 @@ begin
     where e.status = 'ready' and e.transaction_id = only_transaction;
   end if;
   if objects is null then
-    return 0;
+    return;
   end if;
 
   insert into internal.webhook_sequences (business_id, object_id, last_sequence)
@@ -7685,7 +7690,7 @@ begin
     limit most
   );
   if taken = '{}' then
-    return 0;
+    return;
   end if;
 
   with event as materialized (
@@ -7742,7 +7747,7 @@ begin
   update api.shipment_webhooks set status = 'sent' where id = any (taken);
   update api.shipment_receipt_webhooks set status = 'sent' where id = any (taken);
   perform internal.queue_deliveries(configurations);
-  return cardinality(taken);
+  fired := cardinality(taken);
 end
 $$;
 
@@ -7777,7 +7782,8 @@ comment on function internal.rebuilt_payload is 'The body of a delivery that was
 -- First step of delivery: takes up to `most` due deliveries of a configuration for the time of a lease, and returns what to
 -- send: the address, the body's text, the secrets that sign it (the current one first). Goes straight to the consumer when
 -- this installation delivers or the body is over 300,000 bytes, else to the configuration's producer_url, which is told
--- the consumer. A body that was not kept for its size is built again from the event.
+-- the consumer. A body that was not kept for its size is built again from the event. Stops at 5 MB, so that what is taken
+-- fits into memory.
 create function internal.claim_deliveries(
   configuration_id uuid,
   most integer,
@@ -7788,6 +7794,8 @@ create function internal.claim_deliveries(
 )
 language plpgsql
 set search_path = ''
+-- A claim that is lost in a crash of the server is made again: nothing waits for the disk.
+set synchronous_commit = off
 as $$
 #variable_conflict use_column
 declare
@@ -7796,7 +7804,7 @@ begin
   select c.* into configuration from api.webhook_configurations c where c.id = configuration_id and c.is_enabled;
   return query
   with due as (
-    select d.id
+    select d.id, d.next_attempt_time, d.payload_bytes
     from api.webhook_deliveries d
     where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
       and d.next_attempt_time <= at
@@ -7804,11 +7812,14 @@ begin
     limit most
     for update skip locked
   ),
+  measured as (
+    select id, sum(payload_bytes) over (order by next_attempt_time, id) - payload_bytes as bytes_before from due
+  ),
   claimed as (
     update api.webhook_deliveries d
     set state = 'sending', lease_token = d.lease_token + 1, next_attempt_time = at + lease
-    from due
-    where d.id = due.id
+    from measured m
+    where d.id = m.id and m.bytes_before < 5000000
     returning d.*
   )
   select
@@ -7972,6 +7983,51 @@ $$;
 
 comment on function internal.record_attempt is
   'Records an attempt at a delivery and what follows from it: delivered, tried again, failed, or the configuration disabled.';
+
+-- Attempts of several deliveries of one configuration: those that delivered at one stroke, the others one by one.
+create function internal.record_attempts(deliveries uuid[], lease_tokens bigint[], attempts jsonb[]) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  with held as materialized (
+    select d.id, d.business_id, d.webhook_configuration_id, d.is_test, d.attempt_count, a.*
+    from unnest(deliveries, lease_tokens, attempts) g (id, lease_token, attempt)
+    cross join lateral jsonb_to_record(g.attempt) a (
+      request_url text, request_headers jsonb, response_status integer, response_headers jsonb, response_body text,
+      duration_ms integer
+    )
+    join api.webhook_deliveries d on d.id = g.id and d.lease_token = g.lease_token and d.state = 'sending'
+    where a.response_status between 200 and 299
+    for update of d
+  ),
+  recorded as (
+    insert into api.webhook_delivery_attempts (
+      business_id, webhook_delivery_id, attempt_number, attempt_time, request_url, request_headers,
+      response_status, response_headers, response_body, duration_ms
+    )
+    select business_id, id, attempt_count + 1, now() - make_interval(secs => duration_ms / 1000.0), request_url,
+      coalesce(request_headers, '{}'), response_status, response_headers, response_body, duration_ms
+    from held
+  ),
+  ended as (
+    update api.webhook_deliveries d set
+      state = 'delivered', attempt_count = held.attempt_count + 1, next_attempt_time = null, ended_time = now(),
+      response_status = held.response_status, duration_ms = held.duration_ms, error = null
+    from held
+    where d.id = held.id
+  )
+  delete from internal.webhook_failures f
+  using (select distinct business_id, webhook_configuration_id from held where not is_test) worked
+  where f.business_id = worked.business_id and f.webhook_configuration_id = worked.webhook_configuration_id;
+
+  perform internal.record_attempt(g.id, g.lease_token, g.attempt)
+  from unnest(deliveries, lease_tokens, attempts) g (id, lease_token, attempt)
+  where (g.attempt ->> 'response_status')::integer between 200 and 299 is not true;
+end
+$$;
+
+comment on function internal.record_attempts is 'Records attempts at deliveries of one configuration.';
 --! EndIncluded webhooks/delivery/record_attempt.sql
 --! Included webhooks/delivery/disabled_configurations_deliver_nothing.sql
 -- A configuration that is disabled delivers nothing: what waits is canceled and can be replayed; what is under way ends with

@@ -136,7 +136,7 @@ export const untilAttempted = async (business: TestBusiness, configuration: { id
 export const fire = async (sql: Sql): Promise<number> => {
   let all = 0
   for (;;) {
-    const [row] = await sql<{ fired: number }[]>`select internal.fire_events() as fired`
+    const [row] = await sql<{ fired: number }[]>`select fired from internal.fire_events()`
     if (row === undefined || row.fired === 0) return all
     all += row.fired
   }

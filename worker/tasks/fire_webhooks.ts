@@ -14,12 +14,13 @@ export const scheduleFiring = (addJob: AddJobFunction, runAt: Date) =>
   addJob('fire_webhooks', {}, { jobKey: 'fire_webhooks', runAt })
 
 /** Turns events that are ready into deliveries: those of one transaction, or, every so many seconds, all there are. */
-export const fireWebhooks = ({ sql, fireSeconds, log }: Parts): Task => {
+export const fireWebhooks = ({ sql, fireSeconds, deliverer, log }: Parts): Task => {
   const fire = async (transaction: string | null): Promise<void> => {
     for (;;) {
-      const [row] = await sql<{ fired: number }[]>`
-        select internal.fire_events(${transaction}::bigint, ${MOST_AT_ONCE}) as fired`
-      if (row === undefined || row.fired === 0) return
+      const [row] = await sql<{ fired: number; configurations: string[] | null }[]>`
+        select * from internal.fire_events(${transaction}::bigint, ${MOST_AT_ONCE})`
+      for (const id of row?.configurations ?? []) deliverer.wake(id)
+      if (row === undefined || row.fired < MOST_AT_ONCE) return
     }
   }
   return async (payload, { addJob }) => {

@@ -2,7 +2,7 @@ import type { Agent } from 'undici'
 import type { Sql } from '../../stack/database.ts'
 import { describeError } from '../../stack/database_refusal.ts'
 import type { Log } from '../../stack/log.ts'
-import { makeDrain } from './drain.ts'
+import { type Drain, makeDrain } from './drain.ts'
 import { makeGate } from './gate.ts'
 
 /** Requests at once, to all consumers together. */
@@ -31,7 +31,7 @@ export interface DelivererOptions {
  */
 export function makeDeliverer({ sql, outbound, log, milliseconds }: DelivererOptions): Deliverer {
   const stopping = new AbortController()
-  const drain = makeDrain({
+  const startDrain = makeDrain({
     sql,
     outbound,
     log,
@@ -40,13 +40,16 @@ export function makeDeliverer({ sql, outbound, log, milliseconds }: DelivererOpt
     stopping: stopping.signal,
   })
   const running = new Map<string, Promise<void>>()
+  const drains = new Map<string, Drain>()
   const wokenAgain = new Set<string>()
 
   const run = async (id: string): Promise<void> => {
     try {
       do {
         wokenAgain.delete(id)
-        await drain(id)
+        const drain = startDrain(id)
+        drains.set(id, drain)
+        await drain.ended
       } while (wokenAgain.has(id) && !stopping.signal.aborted)
     } catch (error) {
       log.error(
@@ -55,14 +58,15 @@ export function makeDeliverer({ sql, outbound, log, milliseconds }: DelivererOpt
       )
     } finally {
       running.delete(id)
+      drains.delete(id)
     }
   }
 
   return {
     wake: (id) => {
       if (stopping.signal.aborted) return
-      if (running.has(id)) wokenAgain.add(id)
-      else running.set(id, run(id))
+      if (!running.has(id)) running.set(id, run(id))
+      else if (drains.get(id)?.wake() !== true) wokenAgain.add(id)
     },
     stop: async () => {
       stopping.abort()

@@ -11,6 +11,7 @@ import { type ClaimedDelivery, signedRequest } from './signed_request.ts'
 /** Requests at once to one consumer: few until it has proved to answer, and again after it has failed. */
 const FEWEST_AT_ONCE = 2
 const MOST_AT_ONCE = 16
+const MOST_CLAIMED = 64
 
 /** What is claimed is sent within this time or given back. */
 const WAITING_MILLISECONDS = 20_000
@@ -36,6 +37,13 @@ export interface DrainParts {
   stopping: AbortSignal
 }
 
+export interface Drain {
+  /** Settles when nothing is due any more and all that was sent is recorded. */
+  ended: Promise<void>
+  /** Something more is due. False when the drain is about to end and will not find it. */
+  wake(): boolean
+}
+
 /**
  * Delivers all that is due of a configuration: claim, post with no transaction open, record. Events of one object go one
  * after the other. At its end the next run is queued for when something is due again.
@@ -57,63 +65,73 @@ export function makeDrain({ sql, outbound, log, milliseconds, enter, stopping }:
 
   const queueNext = (configurationId: string) => sql`select internal.queue_next_deliveries(${configurationId})`
 
-  return async (configurationId: string): Promise<void> => {
+  return (configurationId: string): Drain => {
     const waiting: Waiting[] = []
-    const unsent: ClaimedDelivery[] = []
+    const aborted: ClaimedDelivery[] = []
     const objectsUnderWay = new Set<string>()
     const underWay = new Set<Promise<void>>()
+    const recording = new Set<Promise<void>>()
     let atOnce = FEWEST_AT_ONCE
     let mayBeMore = true
+    let isWoken = false
+    let isEnding = false
+    let changed = (): void => undefined
+    const nextChange = () =>
+      new Promise<void>((resolve) => {
+        changed = resolve
+      })
 
-    const record = inBatches<Recorded, void>(2 * MOST_AT_ONCE, async (recorded) => {
+    const record = inBatches<Recorded, void>(MOST_CLAIMED, async (recorded) => {
       await sql`
-        select internal.record_attempt(id, token, attempt::jsonb)
-        from unnest(
+        select internal.record_attempts(
           ${recorded.map(({ delivery }) => delivery.id)}::uuid[], ${recorded.map(({ delivery }) => delivery.token)}::bigint[],
-          ${recorded.map(({ attempt }) => JSON.stringify(attempt))}::text[]
-        ) as recorded (id, token, attempt)`
+          ${recorded.map(({ attempt }) => JSON.stringify(attempt))}::text[]::jsonb[]
+        )`
       return recorded.map(() => undefined)
     })
 
-    const send = async ({ delivery, claimedAt }: Waiting): Promise<void> => {
-      if (stopping.aborted || performance.now() - claimedAt > WAITING_MILLISECONDS) {
-        unsent.push(delivery)
-        return
-      }
+    const send = async (delivery: ClaimedDelivery): Promise<void> => {
       const begun = new Date()
       const request = signedRequest(delivery, begun)
       let outcome: Outcome
       try {
         outcome = await post(outbound, request, { milliseconds, answerBytes: ANSWER_BYTES, signal: stopping })
       } catch {
-        unsent.push(delivery)
+        aborted.push(delivery)
         return
       }
       const now = new Date()
       const attempt = attemptOf(request, outcome, now.getTime() - begun.getTime(), now)
       atOnce = attempt.error === null ? Math.min(2 * atOnce, MOST_AT_ONCE) : FEWEST_AT_ONCE
-      await record({ delivery, attempt })
+      const recorded = record({ delivery, attempt })
+        .catch((error: unknown) =>
+          log.error({ webhook_delivery_id: delivery.id, error: describeError(error) }, 'an attempt was not recorded'),
+        )
+        .finally(() => {
+          recording.delete(recorded)
+          changed()
+        })
+      recording.add(recorded)
     }
 
     const start = (next: Waiting): void => {
       const { object_id } = next.delivery
       objectsUnderWay.add(object_id)
-      const sending = enter(() => send(next))
-        .catch((error: unknown) =>
-          log.error(
-            { webhook_delivery_id: next.delivery.id, error: describeError(error) },
-            'an attempt was not recorded',
-          ),
-        )
+      const sending = enter(() => send(next.delivery))
+        .catch((error: unknown) => {
+          aborted.push(next.delivery)
+          log.error({ webhook_delivery_id: next.delivery.id, error: describeError(error) }, 'a delivery was not sent')
+        })
         .finally(() => {
           objectsUnderWay.delete(object_id)
           underWay.delete(sending)
+          changed()
         })
       underWay.add(sending)
     }
 
     const startThoseThatMay = (): void => {
-      for (let index = 0; index < waiting.length && underWay.size < atOnce; ) {
+      for (let index = 0; index < waiting.length && underWay.size < atOnce && recording.size < MOST_CLAIMED; ) {
         const next = waiting[index]
         if (next === undefined || objectsUnderWay.has(next.delivery.object_id)) index += 1
         else {
@@ -123,25 +141,59 @@ export function makeDrain({ sql, outbound, log, milliseconds, enter, stopping }:
       }
     }
 
-    try {
-      for (;;) {
-        if (stopping.aborted) break
-        const wanted = 2 * atOnce - waiting.length - underWay.size
-        if (mayBeMore && wanted > 0 && waiting.length < atOnce) {
-          const claimed = await claim(configurationId, wanted)
-          mayBeMore = claimed.length > 0
-          const claimedAt = performance.now()
-          waiting.push(...claimed.map((delivery) => ({ delivery, claimedAt })))
+    const claimMore = async (): Promise<void> => {
+      isWoken = false
+      const claimed = await claim(configurationId, atOnce === MOST_AT_ONCE ? MOST_CLAIMED : 2 * atOnce)
+      mayBeMore = claimed.length > 0 || isWoken
+      const claimedAt = performance.now()
+      waiting.push(...claimed.map((delivery) => ({ delivery, claimedAt })))
+    }
+
+    const giveBackWhatWaitedTooLong = async (): Promise<void> => {
+      const [first] = waiting
+      if (first === undefined || performance.now() - first.claimedAt < WAITING_MILLISECONDS) return
+      await release(waiting.splice(0).map(({ delivery }) => delivery))
+      mayBeMore = true
+    }
+
+    const deliverAll = async (): Promise<void> => {
+      let claiming: Promise<void> | undefined
+      let problem: unknown
+      const isAtWork = () => claiming !== undefined || mayBeMore || waiting.length + underWay.size + recording.size > 0
+      while (!stopping.aborted && problem === undefined && isAtWork()) {
+        await giveBackWhatWaitedTooLong()
+        if (mayBeMore && claiming === undefined && waiting.length <= atOnce) {
+          claiming = claimMore()
+            .catch((error: unknown) => {
+              problem = error
+            })
+            .finally(() => {
+              claiming = undefined
+              changed()
+            })
         }
         startThoseThatMay()
-        if (underWay.size > 0) await Promise.race(underWay)
-        else if (!mayBeMore) break
+        if (claiming !== undefined || underWay.size + recording.size > 0) await nextChange()
       }
-    } finally {
+      isEnding = true
+      await claiming
       await Promise.all(underWay)
-      const back = [...unsent, ...waiting.map(({ delivery }) => delivery)]
+      await Promise.all(recording)
+      const back = [...aborted, ...waiting.map(({ delivery }) => delivery)]
       if (back.length > 0) await release(back)
+      if (problem !== undefined) throw problem
+      await queueNext(configurationId)
     }
-    await queueNext(configurationId)
+
+    return {
+      ended: deliverAll(),
+      wake: () => {
+        if (isEnding) return false
+        isWoken = true
+        mayBeMore = true
+        changed()
+        return true
+      },
+    }
   }
 }

@@ -50,6 +50,18 @@ test('consumers that hang, more than the worker has places, hold back nobody els
   }
 })
 
+test('one request that hangs does not keep other events of its consumer waiting', async () => {
+  const inbox = consumer.addInbox((webhook, response) => {
+    if (webhook.body.type === 'shipment.updated') response.writeHead(204).end()
+  })
+  await addConfiguration(b, { url: inbox.url, actions: ['shipment.created', 'shipment.updated'], is_immediate: true })
+  const earlier = await addShipment(b, {})
+  await inbox.untilReceived(1)
+  const other = await addShipment(b, {})
+  await inbox.untilReceived(2, 1_500)
+  expect(inbox.received.map(({ body }) => body.data.id)).toEqual([earlier.id, other.id])
+})
+
 test('WEBHOOK_FIRE_SECONDS: events fire by themselves, and one job is waiting for the next time', async () => {
   const inbox = consumer.addInbox()
   const configuration = await addConfiguration(b, { url: inbox.url, actions: ['shipment.updated'] })

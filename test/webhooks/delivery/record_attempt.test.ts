@@ -270,6 +270,32 @@ test('the body of a large delivery is built again: its snapshot, else the object
   expect(bodies.map(({ body }) => JSON.parse(body).data.carrier)).toEqual(['Then', 'Now'])
 })
 
+test('several recorded at one stroke are as one by one, and superseded tokens among them record nothing', async () => {
+  const configuration = await due(4)
+  const [lost] = await sql<Claim[]>`select * from internal.claim_deliveries(${configuration.id}, 1, '-1 s')`
+  const held = await claim(configuration, later(new Date(), SECOND), 10)
+  const attempt = (answer: object) =>
+    JSON.stringify({ request_url: 'https://consumer.example', request_headers: { a: 'b' }, duration_ms: 5, ...answer })
+  const others = held.filter(({ delivery_id }) => delivery_id !== lost?.delivery_id)
+  const given = [lost, ...others] as Claim[]
+  await sql`
+    select internal.record_attempts(
+      ${given.map(({ delivery_id }) => delivery_id)}::uuid[], ${given.map(({ lease_token }) => lease_token)}::bigint[],
+      ${[delivered, delivered, failing, { response_status: null, error: 'The connection was reset' }].map(attempt)}::text[]::jsonb[]
+    )`
+  const stateOf = new Map((await deliveriesOf(a, configuration)).map((delivery) => [delivery.id, delivery]))
+  expect(given.map(({ delivery_id }) => stateOf.get(delivery_id)?.state)).toEqual([
+    'sending',
+    'delivered',
+    'pending',
+    'pending',
+  ])
+  expect(await attemptsOf(a, { id: others[0]?.delivery_id ?? '' })).toMatchObject([
+    { attempt_number: 1, request_headers: { a: 'b' }, response_status: 200, response_headers: null, error: null },
+  ])
+  expect(await attemptsOf(a, { id: lost?.delivery_id ?? '' })).toEqual([])
+})
+
 test('several attempts ended at once by several workers', async () => {
   const configuration = await due(10)
   const held = await claim(configuration, later(new Date(), SECOND), 10)

@@ -199,7 +199,7 @@ describe('firing', () => {
     expect(await jobs(transaction)).toHaveLength(1)
     expect(await eventsOf(business, later)).toEqual([])
 
-    const [row] = await sql<{ fired: number }[]>`select internal.fire_events(${transaction ?? 0}) as fired`
+    const [row] = await sql<{ fired: number }[]>`select fired from internal.fire_events(${transaction ?? 0})`
     expect(row?.fired).toBe(1)
     expect(await deliveriesOf(business, configuration)).toMatchObject([{ object_id: shipment.id }])
     expect((await eventsOf(business, scheduled))[0]?.status).toBe('ready')
