@@ -4136,6 +4136,7 @@ CREATE OR REPLACE FUNCTION internal.claim_deliveries(configuration_id uuid, most
  RETURNS TABLE(delivery_id uuid, lease_token bigint, event_id uuid, object_id uuid, url text, consumer_url text, body text, secrets text[])
  LANGUAGE plpgsql
  SET search_path TO ''
+ SET synchronous_commit TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -4144,7 +4145,7 @@ begin
   select c.* into configuration from api.webhook_configurations c where c.id = configuration_id and c.is_enabled;
   return query
   with due as (
-    select d.id
+    select d.id, d.next_attempt_time, d.payload_bytes
     from api.webhook_deliveries d
     where d.business_id = configuration.business_id and d.webhook_configuration_id = configuration.id
       and d.next_attempt_time <= at
@@ -4152,11 +4153,14 @@ begin
     limit most
     for update skip locked
   ),
+  measured as (
+    select id, sum(payload_bytes) over (order by next_attempt_time, id) - payload_bytes as bytes_before from due
+  ),
   claimed as (
     update api.webhook_deliveries d
     set state = 'sending', lease_token = d.lease_token + 1, next_attempt_time = at + lease
-    from due
-    where d.id = due.id
+    from measured m
+    where d.id = m.id and m.bytes_before < 5000000
     returning d.*
   )
   select
@@ -4959,8 +4963,10 @@ comment on function internal.find_order(pg_catalog.uuid,pg_catalog.text,pg_catal
 grant execute on function internal.find_order(uuid,text,text) to business;
 grant execute on function internal.find_order(uuid,text,text) to operator;
 
-CREATE OR REPLACE FUNCTION internal.fire_events(only_transaction bigint DEFAULT NULL::bigint, most integer DEFAULT 500)
- RETURNS integer
+comment on function internal.fire_events(bigint,integer) is 'Turns ready events into deliveries, one per subscribed configuration, and marks them sent; returns how many events.';
+
+CREATE OR REPLACE FUNCTION internal.fire_events(only_transaction bigint DEFAULT NULL::bigint, most integer DEFAULT 500, OUT fired integer, OUT configurations uuid[])
+ RETURNS record
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
@@ -4968,8 +4974,8 @@ declare
   businesses uuid[];
   objects uuid[];
   taken uuid[];
-  configurations uuid[];
 begin
+  fired := 0;
   if only_transaction is null then
     select array_agg(o.business_id), array_agg(o.object_id) into businesses, objects
     from (
@@ -4981,7 +4987,7 @@ begin
     where e.status = 'ready' and e.transaction_id = only_transaction;
   end if;
   if objects is null then
-    return 0;
+    return;
   end if;
 
   insert into internal.webhook_sequences (business_id, object_id, last_sequence)
@@ -5012,7 +5018,7 @@ begin
     limit most
   );
   if taken = '{}' then
-    return 0;
+    return;
   end if;
 
   with event as materialized (
@@ -5069,11 +5075,9 @@ begin
   update api.shipment_webhooks set status = 'sent' where id = any (taken);
   update api.shipment_receipt_webhooks set status = 'sent' where id = any (taken);
   perform internal.queue_deliveries(configurations);
-  return cardinality(taken);
+  fired := cardinality(taken);
 end
 $function$;
-
-comment on function internal.fire_events(bigint,integer) is 'Turns ready events into deliveries, one per subscribed configuration, and marks them sent; returns how many events.';
 
 CREATE OR REPLACE FUNCTION internal.first_id_at(instant timestamp with time zone)
  RETURNS uuid
@@ -6859,6 +6863,51 @@ begin
       and (status = 410 or at - since >= interval '5 days');
   end if;
   return delivery.state;
+end
+$function$;
+
+comment on function internal.record_attempts(pg_catalog.uuid[],bigint[],pg_catalog.jsonb[]) is 'Records attempts at deliveries of one configuration.';
+
+CREATE OR REPLACE FUNCTION internal.record_attempts(deliveries uuid[], lease_tokens bigint[], attempts jsonb[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  with held as materialized (
+    select d.id, d.business_id, d.webhook_configuration_id, d.is_test, d.attempt_count, a.*
+    from unnest(deliveries, lease_tokens, attempts) g (id, lease_token, attempt)
+    cross join lateral jsonb_to_record(g.attempt) a (
+      request_url text, request_headers jsonb, response_status integer, response_headers jsonb, response_body text,
+      duration_ms integer
+    )
+    join api.webhook_deliveries d on d.id = g.id and d.lease_token = g.lease_token and d.state = 'sending'
+    where a.response_status between 200 and 299
+    for update of d
+  ),
+  recorded as (
+    insert into api.webhook_delivery_attempts (
+      business_id, webhook_delivery_id, attempt_number, attempt_time, request_url, request_headers,
+      response_status, response_headers, response_body, duration_ms
+    )
+    select business_id, id, attempt_count + 1, now() - make_interval(secs => duration_ms / 1000.0), request_url,
+      coalesce(request_headers, '{}'), response_status, response_headers, response_body, duration_ms
+    from held
+  ),
+  ended as (
+    update api.webhook_deliveries d set
+      state = 'delivered', attempt_count = held.attempt_count + 1, next_attempt_time = null, ended_time = now(),
+      response_status = held.response_status, duration_ms = held.duration_ms, error = null
+    from held
+    where d.id = held.id
+  )
+  delete from internal.webhook_failures f
+  using (select distinct business_id, webhook_configuration_id from held where not is_test) worked
+  where f.business_id = worked.business_id and f.webhook_configuration_id = worked.webhook_configuration_id;
+
+  perform internal.record_attempt(g.id, g.lease_token, g.attempt)
+  from unnest(deliveries, lease_tokens, attempts) g (id, lease_token, attempt)
+  where (g.attempt ->> 'response_status')::integer between 200 and 299 is not true;
 end
 $function$;
 
