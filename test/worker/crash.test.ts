@@ -86,6 +86,12 @@ test('what a killed worker had taken is freed, what a running one does is not', 
     for (let count = 0; count < 3; count += 1) await addNewFulfillment(a, locationId)
     await worker
     await until('three are being sent', () => warehouse.received.length === expected)
+    await until('nothing else is being done', async () => {
+      const others = await lading.sql`
+        select from graphile_worker.jobs
+        where task_identifier <> 'send_order' and locked_at > now() - interval '1 minute'`
+      return others.length === 0
+    })
     return worker
   }
   const expireLocks = () => lading.sql`

@@ -11,7 +11,9 @@ import { type ClaimedDelivery, signedRequest } from './signed_request.ts'
 /** Requests at once to one consumer: few until it has proved to answer, and again after it has failed. */
 const FEWEST_AT_ONCE = 2
 const MOST_AT_ONCE = 16
-const MOST_CLAIMED = 64
+const MOST_CLAIMED = 128
+/** Answers that are being recorded. */
+const MOST_RECORDING = 2 * MOST_CLAIMED
 
 /** What is claimed is sent within this time or given back. */
 const WAITING_MILLISECONDS = 20_000
@@ -131,7 +133,7 @@ export function makeDrain({ sql, outbound, log, milliseconds, enter, stopping }:
     }
 
     const startThoseThatMay = (): void => {
-      for (let index = 0; index < waiting.length && underWay.size < atOnce && recording.size < MOST_CLAIMED; ) {
+      for (let index = 0; index < waiting.length && underWay.size < atOnce && recording.size < MOST_RECORDING; ) {
         const next = waiting[index]
         if (next === undefined || objectsUnderWay.has(next.delivery.object_id)) index += 1
         else {
@@ -141,9 +143,11 @@ export function makeDrain({ sql, outbound, log, milliseconds, enter, stopping }:
       }
     }
 
+    const claimSize = () => (atOnce === MOST_AT_ONCE ? MOST_CLAIMED : 2 * atOnce)
+
     const claimMore = async (): Promise<void> => {
       isWoken = false
-      const claimed = await claim(configurationId, atOnce === MOST_AT_ONCE ? MOST_CLAIMED : 2 * atOnce)
+      const claimed = await claim(configurationId, claimSize())
       mayBeMore = claimed.length > 0 || isWoken
       const claimedAt = performance.now()
       waiting.push(...claimed.map((delivery) => ({ delivery, claimedAt })))
@@ -162,7 +166,7 @@ export function makeDrain({ sql, outbound, log, milliseconds, enter, stopping }:
       const isAtWork = () => claiming !== undefined || mayBeMore || waiting.length + underWay.size + recording.size > 0
       while (!stopping.aborted && problem === undefined && isAtWork()) {
         await giveBackWhatWaitedTooLong()
-        if (mayBeMore && claiming === undefined && waiting.length <= atOnce) {
+        if (mayBeMore && claiming === undefined && waiting.length <= claimSize() / 2) {
           claiming = claimMore()
             .catch((error: unknown) => {
               problem = error
