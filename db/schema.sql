@@ -1726,7 +1726,7 @@ comment on column api.webhook_deliveries.replay_of is 'Delivery that this one re
 comment on column api.webhook_deliveries.payload is 'Body that is sent; null when it is over 300 kB (300,000 bytes).';
 comment on column api.webhook_deliveries.payload_bytes is 'Size of the body in bytes.';
 comment on column api.webhook_deliveries.state is 'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: configuration disabled.';
-comment on column api.webhook_deliveries.attempt_count is 'Attempts begun.';
+comment on column api.webhook_deliveries.attempt_count is 'Attempts recorded.';
 comment on column api.webhook_deliveries.next_attempt_time is 'When the next attempt is due; while sending, when the present one counts as lost. Null once ended.';
 comment on column api.webhook_deliveries.lease_token is 'Grows with each attempt begun: only the latest may record its outcome.';
 comment on column api.webhook_deliveries.response_status is 'HTTP status of the last answer; null when there was none.';

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:58a1135f08f67b3acb890b241ba650ec7dabebf4
+--! Hash: sha1:20d82e082b064abb329ec00a2e2f0b882cc6f0f4
 --! Message: first release
 
 --! Included all.sql
@@ -7183,7 +7183,7 @@ comment on column api.webhook_deliveries.payload_bytes is 'Size of the body in b
 comment on column api.webhook_deliveries.state is
   'pending: waits for its next attempt. sending: under way. delivered: answered 2xx. failed: given up. canceled: '
   'configuration disabled.';
-comment on column api.webhook_deliveries.attempt_count is 'Attempts begun.';
+comment on column api.webhook_deliveries.attempt_count is 'Attempts recorded.';
 comment on column api.webhook_deliveries.next_attempt_time is
   'When the next attempt is due; while sending, when the present one counts as lost. Null once ended.';
 comment on column api.webhook_deliveries.lease_token is
