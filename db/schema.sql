@@ -6160,6 +6160,8 @@ CREATE OR REPLACE FUNCTION internal.order_lines_are_counted()
  SET search_path TO ''
 AS $function$
 begin
+  -- orders first, then counts, commitments and quantities: the order that every writer keeps
+  perform from api.orders o where o.id in (select order_id from new_lines) order by o.id for no key update;
   insert into internal.order_line_progress as progress (order_line_item_id, business_id, ordered)
   select id, business_id, quantity from new_lines order by id
   on conflict (order_line_item_id) do update set ordered = excluded.ordered where progress.ordered <> excluded.ordered;

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:20d82e082b064abb329ec00a2e2f0b882cc6f0f4
+--! Hash: sha1:a81ae73dc3920b33a145f98625e7850ef6e5fe16
 --! Message: first release
 
 --! Included all.sql
@@ -4889,6 +4889,8 @@ language plpgsql
 security definer set search_path = ''
 as $$
 begin
+  -- orders first, then counts, commitments and quantities: the order that every writer keeps
+  perform from api.orders o where o.id in (select order_id from new_lines) order by o.id for no key update;
   insert into internal.order_line_progress as progress (order_line_item_id, business_id, ordered)
   select id, business_id, quantity from new_lines order by id
   on conflict (order_line_item_id) do update set ordered = excluded.ordered where progress.ordered <> excluded.ordered;
