@@ -75,7 +75,7 @@ const readCall = (context: CallbackContext, body: Buffer): Call => {
 const refuse = (context: CallbackContext, status: number, message: string): Response =>
   context.text(message, status as ContentfulStatusCode)
 
-/** POST {callback_url} (interface 4.3): the size, then one call of the database. */
+/** POST {callback_url} (docs/fulfillment.md): the size, then one call of the database. */
 export const callback =
   ({ sql, log }: { sql: Sql; log: Log }) =>
   async (context: CallbackContext): Promise<Response> => {

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:a81ae73dc3920b33a145f98625e7850ef6e5fe16
+--! Hash: sha1:656ba7a21ec800ff0514bb6a214c4b612b8e9a7e
 --! Message: first release
 
 --! Included all.sql
@@ -1971,7 +1971,7 @@ create policy every_business on internal.inventory_levels to operator, current_u
 grant select on internal.inventory_levels to business, operator;
 --! EndIncluded inventory/inventory_levels.sql
 --! Included inventory/inventory_quantities.sql
--- Current quantities per item and location (interface 2.8). Two are derived and stored nowhere:
+-- Current quantities per item and location (docs/api.md). Two are derived and stored nowhere:
 -- on_hand is what lies there, available_to_promise what may still be sold.
 create view api.inventory_quantities with (security_invoker = true) as
 select
@@ -2645,7 +2645,7 @@ grant select, insert on api.order_activities to business, operator;
 --! EndIncluded orders/order_activities.sql
 --! Included orders/order_lines_commit_inventory.sql
 -- Units of a sales order are committed at the virtual location of its channel while the order is open, in_progress, pending
--- or hold (decisions, section 3). The commitment follows quantity, item, channel and status; what has not shipped is
+-- or hold (docs/api.md). The commitment follows quantity, item, channel and status; what has not shipped is
 -- released when the order is closed or canceled, or the line removed.
 -- Orders and their channels are locked first, so that what is read of them is still so when this commits. A channel that
 -- changes holds itself and locks no order: an order that changes meanwhile waits for it here, or it for the order.
@@ -3162,7 +3162,7 @@ create trigger lock_children_first before delete on api.shipments for each row
   execute function internal.lock_children_first('api.shipment_items', 'shipment_id');
 --! EndIncluded receiving/shipment_items.sql
 --! Included receiving/shipment_package_items.sql
--- Packages of shipments with their items (interface 2.7).
+-- Packages of shipments with their items (docs/api.md).
 create view api.shipment_package_items with (security_invoker = true) as
 select
   package.id,
@@ -3439,7 +3439,7 @@ create trigger shipment_items_change_while_unshipped_on_delete after delete on a
   for each statement execute function internal.shipment_items_change_while_unshipped();
 --! EndIncluded receiving/shipment_items_change_while_unshipped.sql
 --! Included receiving/shipping_moves_inventory.sql
--- What a shipment's state does to inventory, q being the units of an item on it (decisions, section 3):
+-- What a shipment's state does to inventory, q being the units of an item on it (docs/api.md):
 --   becomes shipped       location_from: available_to_sell −q; location_to: incoming +q, less what was received already
 --   shipped → closed      what is still incoming counts as received: incoming −r, available_to_sell +r
 --   shipped → canceled    what shipping booked is undone
@@ -3614,7 +3614,7 @@ create trigger moved_receipt_needs_a_shipment_under_way before update of shipmen
   when (old.shipment_id <> new.shipment_id) execute function internal.moved_receipt_needs_a_shipment_under_way();
 --! EndIncluded receiving/receipt_needs_a_shipment_under_way.sql
 --! Included receiving/completed_receipt_is_final.sql
--- A completed receipt is closed: no role inserts, updates, deletes or moves it or its items, on any path (interface 7).
+-- A completed receipt is closed: no role inserts, updates, deletes or moves it or its items, on any path (docs/api.md).
 -- Writing an item locks its receipt, so that no item slips in while the receipt is being completed.
 create function internal.completed_receipt_is_final() returns trigger
 language plpgsql
@@ -3667,7 +3667,7 @@ create trigger items_of_completed_receipt_are_final_on_delete after delete on ap
   for each statement execute function internal.items_of_completed_receipt_are_final();
 --! EndIncluded receiving/completed_receipt_is_final.sql
 --! Included receiving/completing_a_receipt_moves_inventory.sql
--- Completing a receipt books at the shipment's destination, per item of quantity q (interface 3.4, decisions section 3):
+-- Completing a receipt books at the shipment's destination, per item of quantity q (docs/api.md):
 --   available      available_to_sell +q
 --   not available  unavailable +q
 --   and incoming −(the smaller of q and what this shipment still has incoming of the item)
@@ -3822,7 +3822,7 @@ comment on function internal.shipment_receipts_in_full is 'Receipts as JSON obje
 grant execute on function internal.shipment_receipts_in_full to business, operator;
 --! EndIncluded receiving/shipment_receipts_in_full.sql
 --! Included receiving/upsert_shipment_receipts_full.sql
--- Creates or updates receipts of a shipment with their items: one transaction, all or nothing (interface 4.2).
+-- Creates or updates receipts of a shipment with their items: one transaction, all or nothing (docs/api.md).
 --   * the shipment is found by its number, items by SKU; the shipment itself is not changed
 --   * a receipt is matched within its shipment, an item within its receipt: by id, else by external_ids (the stored object
 --     contains every pair given, and only one does: 409 otherwise), else it is new
@@ -5046,7 +5046,7 @@ comment on function internal.refuse_lines_of_shipped_fulfillments is
   'Refuses (409) to change lines of fulfillments that are neither NEW nor PENDING.';
 --! EndIncluded fulfillment/lines_change_before_shipping.sql
 --! Included fulfillment/fulfillments_move_inventory.sql
--- What fulfillments do to inventory at their location, q being the units of a line (decisions, section 3):
+-- What fulfillments do to inventory at their location, q being the units of a line (docs/fulfillment.md):
 --   in NEW or PENDING                committed +q, and −q when it leaves these
 --   first enters OPEN or SUCCESS     available_to_sell −q
 -- When it ships through a step with a virtual location, what its order holds committed there ships there too:
@@ -5520,7 +5520,7 @@ comment on function internal.queue_missed_fulfillments is
   'The sweep: queues NEW fulfillments at mapped locations that no worker is sending; returns how many.';
 --! EndIncluded sending/new_fulfillments_are_sent.sql
 --! Included sending/send_order_payloads.sql
--- What a warehouse is told of a fulfillment (interface 4.5). additionalFields is an object of texts for the order and its
+-- What a warehouse is told of a fulfillment (docs/fulfillment.md). additionalFields is an object of texts for the order and its
 -- lines, an array of {name, value} for customer and addresses; price (minor units) and grams of lines are text.
 create function internal.texts(fields jsonb) returns jsonb
 language sql immutable
@@ -5666,7 +5666,7 @@ comment on function internal.claim_fulfillments is
   'Claims NEW fulfillments for sending and returns the request to make for each; none for those that there is nothing to send of.';
 --! EndIncluded sending/claim_fulfillments.sql
 --! Included sending/record_sendings.sql
--- Last step of sending, with what came of each request, [{id, token, status, network_error, answer}] (interface 3.3): an
+-- Last step of sending, with what came of each request, [{id, token, status, network_error, answer}] (docs/fulfillment.md): an
 -- answer of 200–399 moves the fulfillment to PENDING; anything else removes it, which releases its commitment, and leaves
 -- the activity 3PL Failure with the network error, the status and the response body. A token that was superseded, or a
 -- fulfillment that is not NEW any more, changes nothing. Returns how many were recorded.
@@ -6398,7 +6398,7 @@ comment on function internal.zero_short_inventory is
   'Sets available_to_sell of items that a warehouse shipped short so that nothing more is promised, there and at the virtual location.';
 --! EndIncluded fulfillment/callback/zero_short_inventory.sql
 --! Included fulfillment/callback/apply_callback_fulfillment.sql
--- Applies one posted fulfillment to the fulfillment that it is about (interface 3.3 and 4.3, decisions section 5):
+-- Applies one posted fulfillment to the fulfillment that it is about (docs/fulfillment.md):
 --   OPEN, SUCCESS          a NEW or PENDING one ships. Units that the message leaves out become a BACKORDER fulfillment;
 --                          with partialShipments the shipped units become their own fulfillment, the rest stays PENDING
 --   CANCELED, BACKORDER    a NEW or PENDING one is released; with partialShipments only the units named
@@ -6753,7 +6753,7 @@ comment on function internal.refuse_queued_callback is
   'Drops a queued message that was refused and tells why in the activities of the order that it names.';
 --! EndIncluded fulfillment/callback/queued_callbacks.sql
 --! Included fulfillment/callback/receive_callback.sql
--- The callback of a warehouse, POST /v1/suppliers/<supplier>/callbacks (interface 4.3): all of it in this one call.
+-- The callback of a warehouse, POST /v1/suppliers/<supplier>/callbacks (docs/fulfillment.md): all of it in this one call.
 -- Checks in this order: keys (401, 403), the step, which must be of the key's business (404), then what the sidecar found
 -- wrong with the body (`refusal`: {status, message}). Then the message is applied, or queued where the step is not
 -- synchronous. Returns {status: 200 | 202 | 204, updateResult}.
@@ -7333,7 +7333,7 @@ comment on function internal.record_events is
   'Records an event per object for a subscribed action of shipments or shipment_receipts, in the transaction of the change.';
 --! EndIncluded webhooks/events/record_events.sql
 --! Included webhooks/events/shipments_fire_events.sql
--- Events of shipments (decisions, section 7): shipment.created, .updated, .updated.status and .deleted. A change of its
+-- Events of shipments (docs/webhooks.md): shipment.created, .updated, .updated.status and .deleted. A change of its
 -- packages or items is a change of the shipment. A statement that changes nothing fires nothing.
 create function internal.shipments_fire_events() returns trigger
 language plpgsql
@@ -7423,7 +7423,7 @@ create trigger shipment_contents_fire_events_on_delete after delete on api.shipm
   referencing old table as old_rows for each statement execute function internal.shipment_contents_fire_events();
 --! EndIncluded webhooks/events/shipments_fire_events.sql
 --! Included webhooks/events/shipment_receipts_fire_events.sql
--- Events of receipts (decisions, section 7): shipment_receipt.created, .updated, .completed and .deleted. A change of its
+-- Events of receipts (docs/webhooks.md): shipment_receipt.created, .updated, .completed and .deleted. A change of its
 -- items is a change of the receipt. A receipt created and completed in one call has no `updated`.
 create function internal.shipment_receipts_fire_events() returns trigger
 language plpgsql
